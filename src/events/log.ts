@@ -1,0 +1,58 @@
+/**
+ * The port of the event log. Memory, SQLite and (asynchronously) Postgres stand behind it; one contract suite holds them all.
+ *
+ * Promises of every log: positions are gap-free from 1; an id that is already recorded is not recorded again; what `append`
+ * returned is durable; a batch is whole or absent; `read` yields what was appended, in order.
+ */
+import type { LoggedEvent, NewEvent, UnknownEvent } from './catalogue.ts';
+
+/** What a log may hold: events of the catalogue, and rows of a newer version that are kept without being understood. */
+export type RecordedEvent = LoggedEvent | UnknownEvent;
+
+export interface EventLog {
+  /** Position of the newest event; 0 when the log is empty. */
+  readonly head: number;
+  /**
+   * Records the batch in one transaction and returns the events as recorded, in the order given.
+   *
+   * *Invariant*: an event whose id is known keeps its first position and changes nothing; the others follow `head` without gaps.
+   * *Errors*: {@link LogConflict} when `expectedHead` is given and is not `head`; {@link LogUnavailable} when the disk refuses
+   * (nothing of the batch is recorded, and the same call may be made again).
+   */
+  append(events: readonly NewEvent[], expectedHead?: number): readonly LoggedEvent[];
+  /** Position under which an id is recorded, or `undefined`. */
+  positionOf(id: string): number | undefined;
+  /** Events from `from` (inclusive) on, oldest first. Lazy; a log may be appended to between two steps, not within one. */
+  read(from?: number): Iterable<RecordedEvent>;
+  /** Keeps the state hash that the fold has after `position`, so that a replay can be held against it. */
+  mark(position: number, stateHash: string): void;
+  /** State hashes kept so far, oldest first. */
+  marks(): Iterable<{ readonly position: number; readonly stateHash: string }>;
+  /** Reads everything and recomputes the chain. */
+  verify(): LogReport;
+  close(): void;
+}
+
+/** What {@link EventLog.verify} found. `broken` names the first batch that does not hold. */
+export interface LogReport {
+  readonly events: number;
+  readonly head: number;
+  readonly batches: number;
+  readonly link: string;
+  readonly broken: { readonly position: number; readonly reason: string } | null;
+}
+
+/** Somebody else appended in between, or the log is owned by another process. Exit code 6. */
+export class LogConflict extends Error {
+  override readonly name = 'LogConflict';
+}
+
+/** The disk refused: full, read-only, gone. Nothing was recorded. */
+export class LogUnavailable extends Error {
+  override readonly name = 'LogUnavailable';
+}
+
+/** The log can't be trusted or understood: a broken chain, a newer format, a foreign file. Never answered by starting anew. */
+export class LogUnreadable extends Error {
+  override readonly name = 'LogUnreadable';
+}
