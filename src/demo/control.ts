@@ -1,0 +1,124 @@
+/**
+ * The small door through which a person moves the demo's outside world: `GET` and `POST /settings` on loopback, behind a token.
+ *
+ * The address and the token lie in a file (0600) of the demo's directory, so that neither is an argument or an environment
+ * variable of any process. The token is new with every start.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { request } from 'undici';
+
+import { closeServer, listenOn } from './listen.ts';
+import { SettingsRefused, stored, write } from './settings.ts';
+import type { Settings } from './settings.ts';
+
+/** The two demo servers that can be moved. */
+export type DemoName = 'business' | 'proxy';
+
+/** The demo server is not running, so nothing was changed. Exit code 5. */
+export class DemoNotRunning extends Error {
+  override readonly name = 'DemoNotRunning';
+}
+
+const BODY_LIMIT = 16 * 1024;
+
+/** Opens the control door of a demo server and leaves its address in `directory`. */
+export async function openControl<S>(
+  directory: string,
+  name: DemoName,
+  settings: Settings<S>,
+): Promise<{ readonly close: () => Promise<void> }> {
+  const token = randomBytes(32).toString('base64url');
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (incoming, response) => {
+    answer(incoming, response, token, settings).catch(() => response.destroy());
+  });
+  const url = await listenOn(server, 0);
+  write(addressFile(directory, name), { url: `${url}/settings`, token });
+  return {
+    close: async () => {
+      rmSync(addressFile(directory, name), { force: true });
+      await closeServer(server);
+    },
+  };
+}
+
+/**
+ * Changes settings of a running demo server and answers those it now has.
+ *
+ * *Errors*: {@link DemoNotRunning}; {@link SettingsRefused} when the server did not understand the change.
+ */
+export async function changeSettings(
+  directory: string,
+  name: DemoName,
+  patch: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
+  const { url, token } = address(directory, name);
+  const reply = await request(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(patch),
+    headersTimeout: 5_000,
+    bodyTimeout: 5_000,
+  }).catch(() => {
+    throw notRunning(name);
+  });
+  const body = (await reply.body.json()) as { readonly reason?: string };
+  if (reply.statusCode !== 200) throw new SettingsRefused(body.reason ?? `the demo answered ${reply.statusCode}`);
+  return body;
+}
+
+async function answer<S>(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  token: string,
+  settings: Settings<S>,
+): Promise<void> {
+  if (!sameSecret(incoming.headers.authorization ?? '', `Bearer ${token}`))
+    return send(response, 401, { reason: 'no' });
+  if (incoming.url !== '/settings') return send(response, 404, { reason: 'only /settings is here' });
+  if (incoming.method === 'GET') return send(response, 200, settings.current);
+  if (incoming.method !== 'POST') return send(response, 405, { reason: 'GET or POST' });
+  try {
+    return send(response, 200, settings.change((await body(incoming)) as Record<string, unknown>));
+  } catch (error) {
+    return send(response, 400, { reason: error instanceof SettingsRefused ? error.message : 'not a JSON object' });
+  }
+}
+
+/** Equal, in a time that tells nothing about where they differ. */
+export function sameSecret(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+async function body(incoming: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > BODY_LIMIT) throw new SettingsRefused(`more than ${BODY_LIMIT} bytes`);
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+}
+
+function send(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+function address(directory: string, name: DemoName): { readonly url: string; readonly token: string } {
+  const found = stored(addressFile(directory, name)) as { readonly url: string; readonly token: string } | undefined;
+  if (found === undefined) throw notRunning(name);
+  return found;
+}
+
+function notRunning(name: DemoName): DemoNotRunning {
+  return new DemoNotRunning(`the demo's ${name} server is not running; start it with: dacapo up`);
+}
+
+function addressFile(directory: string, name: DemoName): string {
+  return join(directory, `${name}.control.json`);
+}
