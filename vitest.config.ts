@@ -1,8 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
+// Where .ci/run wants the counts, it names a file for them.
+const report = process.env['DACAPO_TEST_REPORT'];
+const counts: ['json', { outputFile: string }][] = report === undefined ? [] : [['json', { outputFile: report }]];
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    reporters: ['default', ...counts],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // Two cores: more workers only make the tests that talk to real processes late.

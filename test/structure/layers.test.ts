@@ -7,8 +7,12 @@ import { importsOf, parse, resolveWithin, root, sources, type Source } from './s
 
 const roomOf = (file: string): string => file.split('/')[0] ?? file;
 
+interface Allowed extends Room {
+  readonly computed: boolean;
+}
+
 /** The room's allowances with those of the file added. */
-function allowed(file: string): Room | undefined {
+function allowed(file: string): Allowed | undefined {
   const room = rooms[roomOf(file)];
   if (room === undefined) return undefined;
   const own = Object.entries(exceptions).filter(([pattern]) => matches(pattern, file));
@@ -16,12 +20,13 @@ function allowed(file: string): Room | undefined {
     rooms: room.rooms,
     packages: [...room.packages, ...own.flatMap(([, more]) => more.packages ?? [])],
     node: own.some(([, more]) => more.node === 'any') ? 'any' : room.node,
+    computed: own.some(([, more]) => more.computed === true),
   };
 }
 
 /** What is wrong with one import, in words that name what would be allowed; undefined when nothing is. */
-function wrong(file: string, specifier: string | null, may: Room): string | undefined {
-  if (specifier === null) return 'a computed import: name the module';
+function wrong(file: string, specifier: string | null, may: Allowed): string | undefined {
+  if (specifier === null) return may.computed ? undefined : 'a computed import: name the module';
   const inside = resolveWithin(file, specifier);
   if (inside !== undefined) return wrongInside(file, inside, may);
   if (isBuiltin(specifier)) return wrongBuiltin(specifier, may);
@@ -29,14 +34,14 @@ function wrong(file: string, specifier: string | null, may: Room): string | unde
   return fits ? undefined : `package ${specifier} (allowed: ${may.packages.join(', ') || 'none'})`;
 }
 
-function wrongInside(file: string, target: string, may: Room): string | undefined {
+function wrongInside(file: string, target: string, may: Allowed): string | undefined {
   if (target.startsWith('../')) return target === '../package.json' ? undefined : `${target} is outside src`;
   const room = roomOf(target);
   const fits = room === roomOf(file) || may.rooms.includes(room);
   return fits ? undefined : `room ${room} (allowed: ${may.rooms.join(', ') || 'none'})`;
 }
 
-function wrongBuiltin(specifier: string, may: Room): string | undefined {
+function wrongBuiltin(specifier: string, may: Allowed): string | undefined {
   if (!specifier.startsWith('node:')) return `${specifier} without node:`;
   const fits = may.node === 'any' || may.node.includes(specifier.slice('node:'.length));
   return fits ? undefined : `${specifier} (allowed: ${may.node.length === 0 ? 'none' : String(may.node)})`;

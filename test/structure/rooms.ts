@@ -56,7 +56,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   replay: { rooms: ['events', 'machines', 'reconcile'], packages: [], node: ['crypto'] },
   simulate: { rooms: ['events', 'machines', 'reconcile', 'replay'], packages: [], node: ['crypto'] },
   viewer: { rooms: ['replay', 'machines'], packages: ['hono', '@hono/', 'preact', '@preact/', 'uplot'], node: 'any' },
-  demo: { rooms: ['protocol'], packages: [mcp], node: 'any' },
+  demo: { rooms: ['protocol'], packages: [mcp, 'undici'], node: 'any' },
   cli: {
     rooms: [
       ...['events', 'machines', 'reconcile', 'protocol', 'host', 'gateway', 'authority'],
@@ -68,11 +68,20 @@ export const rooms: Readonly<Record<string, Room>> = {
   'index.ts': { rooms: ['events', 'machines', 'reconcile', 'replay'], packages: [], node: [] },
 };
 
+export interface Exception {
+  readonly packages?: readonly string[];
+  readonly node?: 'any';
+  /** May import what it finds at run time. */
+  readonly computed?: true;
+}
+
 /** What single files may import beyond their room. A path that ends in `*` stands for every file that begins so. */
-export const exceptions: Readonly<Record<string, { readonly packages?: readonly string[]; readonly node?: 'any' }>> = {
+export const exceptions: Readonly<Record<string, Exception>> = {
   'events/sqlite*': { packages: ['kysely', 'better-sqlite3'], node: 'any' },
   'events/postgres*': { packages: ['kysely', 'pg'], node: 'any' },
   'reconcile/engine.ts': { packages: ['rxjs'] },
+  // The public demo servers are optional: where one is installed is found when it is wanted.
+  'demo/everything.ts': { computed: true },
 };
 
 /** What `files` a list of paths, folders (`machines/`) and beginnings (`events/sqlite*`) means. */
