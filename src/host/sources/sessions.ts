@@ -1,0 +1,86 @@
+/**
+ * The login of an account, as the desktop keeps it: a file `{session_id, cookie, user_id}` that is read again for every request,
+ * so that a new cookie counts at once and none is kept. A request that was frozen under one account never leaves with the cookie
+ * of another: the caller names the account, and a file of somebody else is refused (facts: tutti-client 1.2).
+ */
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+
+/** Why there is no cookie for a request. `reason` is for programs, the message for people; neither holds a secret. */
+export class SessionRefused extends Error {
+  override readonly name = 'SessionRefused';
+  readonly reason: 'absent' | 'malformed' | 'signed-out' | 'other-account';
+  constructor(reason: SessionRefused['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** The login of one account. Only ever handed to the request that asked for it. */
+export interface Session {
+  readonly account: string;
+  readonly cookie: string;
+}
+
+/** Where logins come from. */
+export interface Sessions {
+  /** The login of this account, now. Throws {@link SessionRefused}. */
+  of(account: string): Promise<Session>;
+  /** Who is logged in, where the source can say so: one file holds one login. `undefined`: many files, ask for one of them. */
+  readonly current: (() => Promise<string | null>) | undefined;
+}
+
+const fileSchema = z.object({ session_id: z.string(), cookie: z.string(), user_id: z.string() });
+const PLACE = '{account}';
+
+/** Logins in files. A path with `{account}` in it names a file for each account, any other path the one login of the machine. */
+export function sessionFiles(path: string): Sessions {
+  const many = path.includes(PLACE);
+  return {
+    of: async (account) => fenced(await readLogin(many ? path.replace(PLACE, fileName(account)) : path), account),
+    current: many ? undefined : () => loggedIn(path),
+  };
+}
+
+/** An account's name as part of a path: it can neither leave the folder nor be hidden. */
+function fileName(account: string): string {
+  return encodeURIComponent(account).replaceAll('.', '%2E');
+}
+
+async function loggedIn(path: string): Promise<string | null> {
+  try {
+    return (await readLogin(path)).account;
+  } catch (error) {
+    if (error instanceof SessionRefused && error.reason !== 'malformed') return null;
+    throw error;
+  }
+}
+
+function fenced(session: Session, account: string): Session {
+  if (session.account === account) return session;
+  throw new SessionRefused('other-account', `the session file is of another account than ${account}: use that account first`);
+}
+
+async function readLogin(path: string): Promise<Session> {
+  const file = fileSchema.safeParse(await readJson(path));
+  if (!file.success) throw new SessionRefused('malformed', `${path} is no session file: expected session_id, cookie, user_id`);
+  const { session_id: id, cookie, user_id: account } = file.data;
+  if (id === '' || cookie === '' || account === '') throw new SessionRefused('signed-out', 'nobody is signed in');
+  // A line break in a cookie would be another header.
+  if (!/^[\x20-\x7e]{1,8192}$/.test(cookie)) throw new SessionRefused('malformed', `the cookie in ${path} is no header value`);
+  return { account, cookie };
+}
+
+async function readJson(path: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch {
+    throw new SessionRefused('absent', `there is no session file ${path}: sign in first`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new SessionRefused('malformed', `${path} is not JSON`);
+  }
+}
