@@ -6,10 +6,9 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { request } from 'undici';
 
 import { closeServer, listenOn } from './listen.ts';
 import { SettingsRefused, stored, write } from './settings.ts';
@@ -21,6 +20,11 @@ export type DemoName = 'business' | 'proxy';
 /** The demo server is not running, so nothing was changed. Exit code 5. */
 export class DemoNotRunning extends Error {
   override readonly name = 'DemoNotRunning';
+}
+
+interface Address {
+  readonly url: string;
+  readonly token: string;
 }
 
 const BODY_LIMIT = 16 * 1024;
@@ -55,19 +59,23 @@ export async function changeSettings(
   name: DemoName,
   patch: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
-  const { url, token } = address(directory, name);
-  const reply = await request(url, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(patch),
-    headersTimeout: 5_000,
-    bodyTimeout: 5_000,
-  }).catch(() => {
+  const reply = await post(address(directory, name), JSON.stringify(patch)).catch(() => {
     throw notRunning(name);
   });
-  const body = (await reply.body.json()) as { readonly reason?: string };
-  if (reply.statusCode !== 200) throw new SettingsRefused(body.reason ?? `the demo answered ${reply.statusCode}`);
-  return body;
+  const changed = JSON.parse(reply.text) as { readonly reason?: string };
+  if (reply.status !== 200) throw new SettingsRefused(changed.reason ?? `the demo answered ${reply.status}`);
+  return changed;
+}
+
+function post(to: Address, text: string): Promise<{ readonly status: number; readonly text: string }> {
+  const headers = { authorization: `Bearer ${to.token}`, 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const outgoing = request(to.url, { method: 'POST', headers, timeout: 5_000, agent: false }, (answer) => {
+      read(answer).then((body) => resolve({ status: answer.statusCode ?? 0, text: body }), reject);
+    });
+    outgoing.on('timeout', () => outgoing.destroy(new Error('no answer in 5 s'))).on('error', reject);
+    outgoing.end(text);
+  });
 }
 
 async function answer<S>(
@@ -82,7 +90,7 @@ async function answer<S>(
   if (incoming.method === 'GET') return send(response, 200, settings.current);
   if (incoming.method !== 'POST') return send(response, 405, { reason: 'GET or POST' });
   try {
-    return send(response, 200, settings.change((await body(incoming)) as Record<string, unknown>));
+    return send(response, 200, settings.change(JSON.parse(await read(incoming)) as Record<string, unknown>));
   } catch (error) {
     return send(response, 400, { reason: error instanceof SettingsRefused ? error.message : 'not a JSON object' });
   }
@@ -94,7 +102,7 @@ export function sameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-async function body(incoming: IncomingMessage): Promise<unknown> {
+async function read(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
@@ -102,15 +110,15 @@ async function body(incoming: IncomingMessage): Promise<unknown> {
     if (size > BODY_LIMIT) throw new SettingsRefused(`more than ${BODY_LIMIT} bytes`);
     chunks.push(chunk);
   }
-  return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function send(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
-function address(directory: string, name: DemoName): { readonly url: string; readonly token: string } {
-  const found = stored(addressFile(directory, name)) as { readonly url: string; readonly token: string } | undefined;
+function address(directory: string, name: DemoName): Address {
+  const found = stored(addressFile(directory, name)) as Address | undefined;
   if (found === undefined) throw notRunning(name);
   return found;
 }
