@@ -18,6 +18,8 @@ const uint64Schema = z.union([z.string(), z.number()]).transform((value, context
 /** Free text from outside is cut where it enters: an event is evidence, not storage. */
 const text = (max: number): z.ZodString => z.string().max(max);
 const name = z.string().min(1).max(191);
+/** A connector's id never holds a slash, so that `account/connector` is one key and no other. Source: the release contract. */
+const connectorId = z.string().regex(/^[a-z0-9](?:[a-z0-9._-]{0,126}[a-z0-9])?$/);
 const position = z.number().int().nonnegative();
 const epoch = z.number().int().positive();
 const delayMs = z.number().int().nonnegative().max(3_600_000);
@@ -41,7 +43,7 @@ const entry = z.union([
   }),
 ]);
 
-const routeOutcome = { account: name.nullable(), connector: name, generation: text(256), epoch };
+const routeOutcome = { account: name.nullable(), connector: connectorId, generation: text(256), epoch };
 
 /** Type → schema of what the event carries. The order of the keys is the order of the table in DESIGN 5.1. */
 export const catalogue = {
@@ -49,7 +51,7 @@ export const catalogue = {
   'account.activated': z.strictObject({ account: name, epoch }),
   'account.cleared': z.strictObject({ epoch }),
   'connector.installed': z.strictObject({
-    connector: name,
+    connector: connectorId,
     release,
     kind: kindSchema,
     authorization: authorizationKindSchema,
@@ -57,10 +59,10 @@ export const catalogue = {
     /** `null` when this host can run the release, else why not. */
     incompatible: text(256).nullable(),
   }),
-  'connector.removed': z.strictObject({ connector: name }),
-  'connector.toggled': z.strictObject({ connector: name, enabled: z.boolean() }),
+  'connector.removed': z.strictObject({ connector: connectorId }),
+  'connector.toggled': z.strictObject({ connector: connectorId, enabled: z.boolean() }),
   'install.failed': z.strictObject({
-    connector: name,
+    connector: connectorId,
     release: release.nullable(),
     stage: text(64),
     reason: text(256),
@@ -72,13 +74,13 @@ export const catalogue = {
     serverEpoch: uint64Schema.nullable(),
     revision: uint64Schema,
     complete: z.boolean(),
-    entries: z.record(name, entry),
+    entries: z.record(connectorId, entry),
   }),
   'snapshot.failed': z.strictObject({ account: name, epoch, reason: text(256), retryAfterMs: delayMs.nullable() }),
   'hint.received': z.strictObject({
     account: name,
     revision: uint64Schema.nullable(),
-    connector: name.nullable(),
+    connector: connectorId.nullable(),
     incarnation: text(64),
     count: z.number().int().positive(),
   }),
@@ -87,18 +89,18 @@ export const catalogue = {
   'call.rejected': z.strictObject({
     account: name,
     epoch,
-    connector: name,
+    connector: connectorId,
     generation: text(256),
     stamp: stamp.nullable(),
     code: rejectionCodeSchema,
   }),
-  'connection.dropping': z.strictObject({ account: name, epoch, connector: name }),
-  'connection.dropped': z.strictObject({ account: name, epoch, connector: name, revision: uint64Schema.nullable() }),
-  'connection.dropFailed': z.strictObject({ account: name, epoch, connector: name, reason: text(256) }),
+  'connection.dropping': z.strictObject({ account: name, epoch, connector: connectorId }),
+  'connection.dropped': z.strictObject({ account: name, epoch, connector: connectorId, revision: uint64Schema.nullable() }),
+  'connection.dropFailed': z.strictObject({ account: name, epoch, connector: connectorId, reason: text(256) }),
   'authorization.ended': z.strictObject({
     account: name,
     epoch,
-    connector: name,
+    connector: connectorId,
     outcome: z.enum(['succeeded', 'failed', 'canceled', 'expired']),
     connectionIdHash: text(64).nullable(),
     reason: text(256).nullable(),

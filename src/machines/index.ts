@@ -1,0 +1,10 @@
+export { compile, NotCompilable } from './compile.ts';
+export type { Branch, Cells, Standing, Table } from './compile.ts';
+export { routeMachine, type RouteValue } from './route.ts';
+export { accountMachine, type AccountValue } from './account.ts';
+export { accountTable, routeTable, type AccountStanding, type RouteStanding } from './tables.ts';
+export { generationOf, isExempt, needsAuthorization, routeDeadline, type RouteContext } from './belief.ts';
+export { accountDeadline, countDissent, wantsSnapshot, type AccountContext } from './hydration.ts';
+export { matrixOf, mermaidOf, type Cell } from './describe.ts';
+export { oracleStep } from './oracle.ts';
+export type { AccountEvidence, Device, ReadEvidence, RouteEvidence } from './evidence.ts';

@@ -1,0 +1,110 @@
+/**
+ * The machine of one account + connector: may this route be wanted, and if not, why not. Its states are the reasons that a
+ * person reads in `status` and `why`, so that no reason can be hidden and none can be two.
+ *
+ * Declared here, run by the table that `compile.ts` makes of it, proven against real XState by the oracle test. Only named guards
+ * and assigns; time is evidence. DESIGN 5.3. What belongs to the account as a whole (signed out, never read in this epoch, too
+ * long unread) is not known here: `reconcile/standing.ts` asks the account first.
+ */
+import { assign, setup, type StateValueFrom } from 'xstate';
+import * as belief from './belief.ts';
+import type { RouteContext } from './belief.ts';
+import type { RouteEvidence } from './evidence.ts';
+
+interface Args {
+  context: RouteContext;
+}
+
+const authorized = ({ context: { device } }: Args): boolean => device !== null && belief.needsAuthorization(device);
+
+/** Any evidence is taken in, and then the reasons are asked in one order: the first that applies is the state. */
+const take = <T extends string>(action: T): { actions: T; target: '.settling' } => ({ actions: action, target: '.settling' });
+const settle = <T extends string>(action: T): { actions: T; target: 'settling' } => ({ actions: action, target: 'settling' });
+
+export const routeMachine = setup({
+  types: { context: {} as RouteContext, events: {} as RouteEvidence },
+  guards: {
+    isAbsent: ({ context }) => context.device === null,
+    isIncompatible: ({ context }) => context.device?.incompatible != null,
+    isUnsupported: ({ context: { device } }) => device !== null && device.kind !== 'remote' && device.authorization !== 'none',
+    isDisabled: ({ context }) => context.device?.enabled === false,
+    isDropped: ({ context }) => context.tombstone !== null,
+    isUnknown: ({ context }) => authorized({ context }) && context.read === null,
+    isUnreadable: ({ context }) => authorized({ context }) && context.unreadable,
+    isReauth: ({ context }) => authorized({ context }) && context.read?.entry.state === 'reauth_required',
+    isDisconnected: ({ context }) => authorized({ context }) && context.read?.entry.state === 'disconnected',
+    isRegressed: ({ context }) => authorized({ context }) && context.regress !== null,
+    isRejected: ({ context }) => context.overlay !== null,
+    hasBrokenContract: ({ context }) => context.fault?.contract === true,
+    isFaulted: ({ context }) => context.fault !== null,
+  },
+  actions: {
+    install: assign(({ context, event }) => (event.type === 'device' ? belief.install(context, event) : {})),
+    believe: assign(({ context, event }) => (event.type === 'read' ? belief.believe(context, event) : {})),
+    garble: assign(() => belief.garble()),
+    join: assign(({ context, event }) => (event.type === 'torn' ? belief.join(context, event) : {})),
+    forget: assign(({ context }) => belief.forget(context)),
+    reject: assign(({ context, event }) => (event.type === 'rejected' ? belief.reject(context, event) : {})),
+    bury: assign(({ context, event }) => (event.type === 'dropping' ? belief.bury(context, event) : {})),
+    answerDrop: assign(({ context, event }) => (event.type === 'dropped' ? belief.answerDrop(context, event) : {})),
+    failDrop: assign(({ context, event }) => (event.type === 'dropFailed' ? belief.failDrop(context, event) : {})),
+    freeTombstone: assign(({ context }) => belief.freeTombstone(context)),
+    settleOpen: assign(({ context, event }) => (event.type === 'opened' ? belief.settleOpen(context, event) : {})),
+    fail: assign(({ context, event }) => (event.type === 'failed' ? belief.fail(context, event) : {})),
+    passTime: assign(({ context, event }) => (event.type === 'ticked' ? belief.passTime(context, event) : {})),
+  },
+}).createMachine({
+  id: 'route',
+  context: belief.unread,
+  initial: 'not-installed',
+  on: {
+    device: take('install'),
+    read: take('believe'),
+    unreadable: take('garble'),
+    torn: take('join'),
+    adopted: take('forget'),
+    rejected: take('reject'),
+    dropping: take('bury'),
+    dropped: take('answerDrop'),
+    dropFailed: take('failDrop'),
+    unreached: take('freeTombstone'),
+    ticked: take('passTime'),
+  },
+  states: {
+    settling: {
+      always: [
+        { guard: 'isAbsent', target: 'not-installed' },
+        { guard: 'isIncompatible', target: 'incompatible' },
+        { guard: 'isUnsupported', target: 'local-credential-unsupported' },
+        { guard: 'isDisabled', target: 'disabled' },
+        { guard: 'isDropped', target: 'dropped' },
+        { guard: 'isUnknown', target: 'unknown' },
+        { guard: 'isUnreadable', target: 'unreadable' },
+        { guard: 'isReauth', target: 'reauth-required' },
+        { guard: 'isDisconnected', target: 'disconnected' },
+        { guard: 'isRegressed', target: 'regressed' },
+        { guard: 'isRejected', target: 'rejected' },
+        { guard: 'hasBrokenContract', target: 'contract' },
+        { guard: 'isFaulted', target: 'faulted' },
+        { target: 'wanted' },
+      ],
+    },
+    'not-installed': {},
+    incompatible: {},
+    'local-credential-unsupported': {},
+    disabled: {},
+    dropped: {},
+    unknown: {},
+    unreadable: {},
+    'reauth-required': {},
+    disconnected: {},
+    regressed: {},
+    rejected: {},
+    contract: {},
+    faulted: {},
+    wanted: { on: { opened: settle('settleOpen'), failed: settle('fail') } },
+  },
+});
+
+/** States that a route can rest in: `wanted`, or the reason why not. */
+export type RouteValue = Exclude<StateValueFrom<typeof routeMachine>, 'settling'>;
