@@ -35,7 +35,7 @@ function wrong(file: string, specifier: string | null, may: Allowed): string | u
 }
 
 function wrongInside(file: string, target: string, may: Allowed): string | undefined {
-  if (target.startsWith('../')) return target === '../package.json' ? undefined : `${target} is outside src`;
+  if (target.startsWith('../')) return `${target} is outside src`;
   const room = roomOf(target);
   const fits = room === roomOf(file) || may.rooms.includes(room);
   return fits ? undefined : `room ${room} (allowed: ${may.rooms.join(', ') || 'none'})`;

@@ -1,0 +1,17 @@
+/**
+ * Every generated file that is committed, with the text it must have. `npm run generate` writes them, test/structure holds them
+ * against it: a schema that drifts from the code is a promise nobody keeps.
+ */
+import { configSchema } from '../src/cli/configSchema.ts';
+
+export interface Artefact {
+  /** Path in the repository. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export function artefacts(): readonly Artefact[] {
+  return [{ path: 'schemas/config.json', text: json(configSchema()) }];
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
