@@ -5,7 +5,6 @@
  * that a command never loads a room only to recognize what it threw.
  */
 
-/** 130 and 143 (ended by a signal) are the shell's own. */
 export const EXIT = {
   ok: 0,
   failed: 1,
@@ -17,6 +16,9 @@ export const EXIT = {
   unavailable: 5,
   /** In use by somebody else, or the state was changed in between. */
   conflict: 6,
+  /** Ended by SIGINT or SIGTERM, as a shell counts it. */
+  interrupted: 130,
+  terminated: 143,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
