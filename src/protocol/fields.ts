@@ -1,0 +1,12 @@
+/** Received header fields as plain data, so that no HTTP library's type is part of the rules that read them. */
+
+/** Received header fields, keyed by lower-case name, as node:http and undici give them. */
+export type HeaderFields = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** One field's value without the optional whitespace around it; repeated lines are joined, so that no single one can match. */
+export function headerField(headers: HeaderFields, name: string): string | undefined {
+  const key = name.toLowerCase();
+  const value = Object.hasOwn(headers, key) ? headers[key] : undefined;
+  const text = typeof value === 'string' ? value : value?.join(', ');
+  return text?.replace(/^[\t ]+|[\t ]+$/g, '');
+}
