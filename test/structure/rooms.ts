@@ -78,6 +78,9 @@ export interface Exception {
 /** What single files may import beyond their room. A path that ends in `*` stands for every file that begins so. */
 export const exceptions: Readonly<Record<string, Exception>> = {
   'events/sqlite*': { packages: ['kysely', 'better-sqlite3'], node: 'any' },
+  'events/lock.ts': { packages: ['better-sqlite3'] },
+  'events/storeFile.ts': { node: 'any' },
+  'events/systemEdge.ts': { node: 'any' },
   'events/postgres*': { packages: ['kysely', 'pg'], node: 'any' },
   'reconcile/engine.ts': { packages: ['rxjs'] },
   // The public demo servers are optional: where one is installed is found when it is wanted.

@@ -63,9 +63,11 @@ function importTarget(node: ts.Node): ts.Node | undefined {
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return node.moduleSpecifier;
   if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return node.argument.literal;
   if (!ts.isCallExpression(node)) return undefined;
-  const called = node.expression;
-  const loads = called.kind === ts.SyntaxKind.ImportKeyword || (ts.isIdentifier(called) && called.text === 'require');
-  return loads ? node.arguments[0] : undefined;
+  const [called, target] = [node.expression, node.arguments[0]];
+  if (called.kind === ts.SyntaxKind.ImportKeyword) return target;
+  // There is no `require` in a module, so one with anything but a text is a function of that name.
+  const loads = ts.isIdentifier(called) && called.text === 'require' && target !== undefined;
+  return loads && ts.isStringLiteralLike(target) ? target : undefined;
 }
 
 /** `./x.ts` of `a/b.ts` is `a/x.ts`; undefined when it is not a relative path. */
