@@ -11,20 +11,26 @@ export const connectorKey = z
   .regex(/^[a-z0-9](?:[a-z0-9._-]{0,126}[a-z0-9])?$/, 'a connector is named by a-z, 0-9 and . _ - within');
 
 /** https, or http on loopback only: a cookie goes there. No user, query or fragment. */
-export const baseUrl = z.string().refine(isBase, 'expected an https URL (http only for 127.0.0.1, ::1, localhost) without query');
+export const baseUrl = z
+  .string()
+  .refine(isBase, 'expected an https URL (http only for 127.0.0.1, ::1, localhost) without query');
 
 function isBase(value: string): boolean {
   if (!URL.canParse(value)) return false;
   const url = new URL(value);
   const local = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  const plain = url.username === '' && url.password === '' && url.search === '' && url.hash === '' && !/[?#]/.test(value);
+  const plain =
+    url.username === '' && url.password === '' && url.search === '' && url.hash === '' && !/[?#]/.test(value);
   return plain && (url.protocol === 'https:' || (url.protocol === 'http:' && local));
 }
 
 /** As {@link baseUrl}, for the channel of hints. */
 const socketUrl = z
   .string()
-  .refine((value) => /^wss?:/.test(value) && isBase(value.replace(/^ws/, 'http')), 'expected wss (ws only on loopback)');
+  .refine(
+    (value) => /^wss?:/.test(value) && isBase(value.replace(/^ws/, 'http')),
+    'expected wss (ws only on loopback)',
+  );
 
 const local = z.strictObject({
   id: connectorKey,
@@ -45,7 +51,10 @@ const local = z.strictObject({
 const binding = z.strictObject({
   bindingRef: z.string().regex(/^[a-z0-9]+([.-][a-z0-9]+)*$/),
   contractVersion: z.literal(1).default(1),
-  bindingContractHash: z.string().regex(/^sha256:[a-f0-9]{64}$/).optional(),
+  bindingContractHash: z
+    .string()
+    .regex(/^sha256:[a-f0-9]{64}$/)
+    .optional(),
 });
 
 const remote = z.strictObject({

@@ -122,7 +122,8 @@ export class StdioTransport implements Transport {
     const raw = textOf(line);
     const message = raw === undefined ? undefined : parseMessage(raw);
     // Programs print on stdout what belongs on stderr; a daemon that ends them for it would be without half of them.
-    if (raw === undefined || message === undefined) return this.onerror?.(new Error('a line that is no JSON-RPC message'));
+    if (raw === undefined || message === undefined)
+      return this.onerror?.(new Error('a line that is no JSON-RPC message'));
     if (!this.tap(message, raw)) this.onmessage?.(message as unknown as JSONRPCMessage);
   }
 

@@ -32,7 +32,10 @@ export interface Installed {
 }
 
 /** Looks a configured connector up on the disk. */
-export function inspect(config: ConnectorConfig, host: { readonly version: string; readonly stateDir: string }): Installed {
+export function inspect(
+  config: ConnectorConfig,
+  host: { readonly version: string; readonly stateDir: string },
+): Installed {
   return config.kind === 'remote' ? inspectRemote(config, host.version) : inspectStdio(config, host.stateDir);
 }
 

@@ -58,16 +58,21 @@ async function loggedIn(path: string): Promise<string | null> {
 
 function fenced(session: Session, account: string): Session {
   if (session.account === account) return session;
-  throw new SessionRefused('other-account', `the session file is of another account than ${account}: use that account first`);
+  throw new SessionRefused(
+    'other-account',
+    `the session file is of another account than ${account}: use that account first`,
+  );
 }
 
 async function readLogin(path: string): Promise<Session> {
   const file = fileSchema.safeParse(await readJson(path));
-  if (!file.success) throw new SessionRefused('malformed', `${path} is no session file: expected session_id, cookie, user_id`);
+  if (!file.success)
+    throw new SessionRefused('malformed', `${path} is no session file: expected session_id, cookie, user_id`);
   const { session_id: id, cookie, user_id: account } = file.data;
   if (id === '' || cookie === '' || account === '') throw new SessionRefused('signed-out', 'nobody is signed in');
   // A line break in a cookie would be another header.
-  if (!/^[\x20-\x7e]{1,8192}$/.test(cookie)) throw new SessionRefused('malformed', `the cookie in ${path} is no header value`);
+  if (!/^[\x20-\x7e]{1,8192}$/.test(cookie))
+    throw new SessionRefused('malformed', `the cookie in ${path} is no header value`);
   return { account, cookie };
 }
 

@@ -1,0 +1,46 @@
+/**
+ * One piece of work under a deadline and a caller's signal. Each piece has a controller of its own and leaves no listener on the
+ * caller's: a signal that lives as long as a route would else gather one listener a request (peers, finding c).
+ */
+
+/** What the signal of the work is aborted with when its time is over. */
+export class DeadlineError extends Error {
+  override readonly name = 'DeadlineError';
+  constructor(ms: number) {
+    super(`not done within ${ms} ms`);
+  }
+}
+
+/**
+ * Runs `work` with a signal that is aborted by the caller's (with its reason) or after `ms` (with a {@link DeadlineError}).
+ * Settles with the work, or as soon as the signal is aborted: work that does not listen is left behind, not waited for.
+ */
+export async function within<T>(
+  ms: number,
+  caller: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const scope = new AbortController();
+  const given = (): void => scope.abort(caller.reason);
+  if (caller.aborted) given();
+  caller.addEventListener('abort', given, { once: true });
+  const timer = setTimeout(() => scope.abort(new DeadlineError(ms)), ms);
+  const givenUp = new Promise<never>((_, reject) => {
+    scope.signal.addEventListener('abort', () => reject(reasonOf(scope.signal)), { once: true });
+  });
+  try {
+    scope.signal.throwIfAborted();
+    return await Promise.race([work(scope.signal), givenUp]);
+  } finally {
+    clearTimeout(timer);
+    caller.removeEventListener('abort', given);
+    // Whatever the work left open ends with it.
+    givenUp.catch(() => undefined);
+    scope.abort();
+  }
+}
+
+function reasonOf(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return reason instanceof Error ? reason : new Error('given up');
+}
