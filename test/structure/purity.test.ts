@@ -24,7 +24,8 @@ const members = new Set([
   ...['random', 'randomUUID', 'randomBytes', 'randomInt', 'getRandomValues', 'hrtime', 'nextTick'],
   ...['localeCompare', 'toLocaleString', 'toLocaleUpperCase', 'toLocaleLowerCase', 'toLocaleDateString'],
 ]);
-const modules = /^node:(?!crypto$|buffer$)|^(undici|ws|hono|nanoid|rxjs|better-sqlite3|pg|kysely)$/;
+/** Other packages are the layers' business; an id out of the blue is chance. */
+const modules = /^node:(?!crypto$|buffer$)|^nanoid/;
 
 const named = (node: ts.Identifier): boolean => {
   const parent = node.parent;

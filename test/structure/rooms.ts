@@ -99,11 +99,11 @@ export const pure: { readonly files: readonly string[]; readonly except: readonl
     ...['events/uint64.ts', 'events/stamp.ts', 'events/catalogue.ts', 'events/chain.ts', 'events/upcast.ts'],
     ...['machines/', 'reconcile/', 'replay/', 'authority/decide.ts'],
   ],
-  except: ['reconcile/engine.ts'],
+  except: ['reconcile/engine.ts', 'reconcile/performing.ts'],
 };
 
 /** Files that may finish later, but get clock, chance and timers from a port: what makes replay and simulation the same code. */
 export const clockless: { readonly files: readonly string[]; readonly except: readonly string[] } = {
-  files: ['reconcile/engine.ts', 'simulate/'],
+  files: ['reconcile/engine.ts', 'reconcile/performing.ts', 'simulate/'],
   except: [],
 };

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { EXIT, verdictOf } from '../../src/cli/exit.ts';
+import { pathsOf } from '../../src/cli/paths.ts';
+import { run } from '../support/commandLine.ts';
+
+const state = mkdtempSync(join(tmpdir(), 'dacapo-usage-'));
+afterAll(() => {
+  rmSync(state, { recursive: true });
+});
+
+test('help goes to stdout, ends with 0 and names the exit codes', async () => {
+  const { code, stdout, stderr } = await run(['--help']);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/Usage: dacapo[^]*Exit codes: 0 ok/);
+});
+
+test.each([[['nonsense']], [['--nonsense']], [['paths', 'extra']], [['log']], [['log', 'show', '--from', '-1']], [[]]])(
+  '%j is a usage error: 2, on stderr, with where to read on',
+  async (args) => {
+    const { code, stdout, stderr } = await run(args);
+    expect([code, stdout]).toEqual([EXIT.usage, '']);
+    expect(stderr).toMatch(/--help|Usage/);
+  },
+);
+
+test('an error says what is wrong and what to do next, on stderr', async () => {
+  const { code, stdout, stderr } = await run(['log', 'verify', '--state', state]);
+  expect([code, stdout]).toEqual([EXIT.unavailable, '']);
+  expect(stderr).toMatch(/error: there is no log at .*\n {2}next: /);
+});
+
+test('--json prints one document with its schema version, wherever it stands', async () => {
+  for (const args of [
+    ['--json', 'paths', '--state', state],
+    ['paths', '--state', state, '--json'],
+  ]) {
+    const { code, stdout } = await run(args);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ schemaVersion: 1, state, log: join(state, 'log.sqlite') });
+  }
+});
+
+test('a variable of the XDG rules counts only when it is an absolute path', () => {
+  const home = { HOME: '/h/ann' };
+  expect(pathsOf({ ...home, XDG_STATE_HOME: '/var/x' }).state).toBe('/var/x/dacapo');
+  expect(pathsOf({ ...home, XDG_STATE_HOME: 'x' }).state).toBe('/h/ann/.local/state/dacapo');
+  expect(pathsOf({ ...home, DACAPO_STATE: '/s' }).state).toBe('/s');
+  expect(pathsOf({ ...home, DACAPO_STATE: '/s' }, '/named').controlSocket).toBe('/named/control.sock');
+});
+
+test('an error that nobody knows is a failure with a next step', () => {
+  expect(verdictOf(new Error('x')).exit).toBe(EXIT.failed);
+  expect(verdictOf(undefined).next).toContain('--verbose');
+  expect(verdictOf({ name: '__proto__', code: 'constructor' }).exit).toBe(EXIT.failed);
+});
