@@ -27,7 +27,13 @@ export interface ErrorRow {
   readonly meaning: string;
 }
 
-const row = (code: number, name: string, status: number, kind: FailureKind, meaning: string): ErrorRow => ({ code, name, status, kind, meaning }); // prettier-ignore
+const row = (code: number, name: string, status: number, kind: FailureKind, meaning: string): ErrorRow => ({
+  code,
+  name,
+  status,
+  kind,
+  meaning,
+});
 
 /** Every code we emit or understand. */
 export const errorTable: readonly ErrorRow[] = [
@@ -159,7 +165,8 @@ function retryAfterFields(headers: HeaderFields): string | readonly string[] | u
 }
 
 const SECONDS = /^[0-9]{1,15}$/;
-const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/; // prettier-ignore
+const HTTP_DATE =
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
 
 /**
  * Milliseconds to wait, between one second and one hour, from one or more `Retry-After` values: seconds or an HTTP date. Of

@@ -15,7 +15,13 @@ export const readyEventType = 'connection.ready';
 export const hintHeartbeatMs = 180_000;
 
 export type HintFrame =
-  | { readonly kind: 'hint'; readonly revision: string | null; readonly connector: string | null; readonly account: string | null; readonly dispatchId: string | null } // prettier-ignore
+  | {
+      readonly kind: 'hint';
+      readonly revision: string | null;
+      readonly connector: string | null;
+      readonly account: string | null;
+      readonly dispatchId: string | null;
+    }
   | { readonly kind: 'ready'; readonly connectionGeneration: string | null }
   | { readonly kind: 'ignored'; readonly reason: string };
 
@@ -29,7 +35,8 @@ export function readHintFrame(frame: Uint8Array | string): HintFrame {
   if (type !== hintEventType && type !== readyEventType) return ignored('another event');
   const payload = readPayload(json);
   if (payload === undefined) return ignored('unreadable payload');
-  if (type === readyEventType) return { kind: 'ready', connectionGeneration: readUint64(rawMember(payload.text, 'connectionGeneration')) ?? null }; // prettier-ignore
+  if (type === readyEventType)
+    return { kind: 'ready', connectionGeneration: readUint64(rawMember(payload.text, 'connectionGeneration')) ?? null };
   const connector = isObject(payload.value) ? member(payload.value, 'connectorId') : undefined;
   const revision = readUint64(rawMember(payload.text, 'revision'));
   return {

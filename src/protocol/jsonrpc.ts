@@ -4,7 +4,7 @@
  * An id is kept as canonical JSON text, because a peer may count above 2^53 and two ids that a float makes equal are not.
  * Params and results stay the text they came as. Source: MCP 2026-07-28 basic, JSON-RPC 2.0.
  */
-import { isObject, type Json, type JsonObject, member, rawMember, rawObject } from './json.ts';
+import { isObject, type Json, type JsonObject, rawMember, rawMemberMap, rawObject } from './json.ts';
 import { limits } from './limits.ts';
 
 /** A JSON-RPC id as canonical JSON text: `7`, `9007199254740993`, `"a"`. Equal ids are equal texts. */
@@ -83,64 +83,71 @@ export function parseMessage(json: Json): Message {
   if (Array.isArray(json.value))
     throw new BadMessage('batches are not part of this protocol; send one message a request');
   if (!isObject(json.value)) throw new BadMessage('a JSON-RPC message is an object');
-  const message = json.value;
-  const idText = rawMember(json.text, 'id');
-  const id = parseId(idText);
-  if (member(message, 'jsonrpc') !== '2.0') throw new BadMessage('jsonrpc must be "2.0"', id ?? null);
-  return Object.hasOwn(message, 'method')
-    ? readCall(json.text, message, idText, id)
-    : readResponse(json.text, message, idText, id);
+  const read: Members = { value: json.value, raw: rawMemberMap(json.text) };
+  const id = parseId(read.raw.get('id'));
+  if (read.value['jsonrpc'] !== '2.0') throw new BadMessage('jsonrpc must be "2.0"', id ?? null);
+  return read.raw.has('method') ? readCall(read, id) : readResponse(read, id);
 }
 
-function readCall(
-  text: string,
-  message: JsonObject,
-  idText: string | undefined,
-  id: Id | undefined,
-): Request | Notification {
+/** The members of a message twice: as values, and as the text each came as. */
+interface Members {
+  readonly value: JsonObject;
+  readonly raw: ReadonlyMap<string, string>;
+}
+
+function readCall({ value, raw }: Members, id: Id | undefined): Request | Notification {
   const fail = (why: string): never => {
     throw new BadMessage(why, id ?? null);
   };
-  if (idText !== undefined && id === undefined) fail('id must be a string or an integer');
-  for (const name of Object.keys(message))
+  if (raw.has('id') && id === undefined) fail('id must be a string or an integer');
+  for (const name of raw.keys())
     if (!REQUEST_MEMBERS.has(name)) fail('a request has only jsonrpc, id, method and params');
-  const { method, params } = message as { method: unknown; params?: unknown };
+  const { method, params } = value as { method: unknown; params?: unknown };
   if (typeof method !== 'string' || method === '') return fail('method must be a text');
   if (params !== undefined && !isObject(params)) return fail('params must be an object');
-  const call = { method, params, paramsText: rawMember(text, 'params') };
+  const call = { method, params, paramsText: raw.get('params') };
   return id === undefined ? { kind: 'notification', ...call } : { kind: 'request', id, ...call };
 }
 
-function readResponse(text: string, message: JsonObject, idText: string | undefined, id: Id | undefined): Message {
-  const hasError = Object.hasOwn(message, 'error');
-  if (hasError === Object.hasOwn(message, 'result'))
-    throw new BadMessage('a response has either result or error', id ?? null);
-  if (hasError) {
-    const error = readError(message['error'], rawMember(text, 'error') ?? '{}');
-    if (error === undefined) throw new BadMessage('error needs an integer code and a message', id ?? null);
+function readResponse({ value, raw }: Members, id: Id | undefined): ResultResponse | ErrorResponse {
+  if (raw.has('error') === raw.has('result')) throw new BadMessage('a response has either result or error', id ?? null);
+  if (raw.has('error')) {
+    const error = readError(value['error'], raw.get('error') ?? '{}');
+    if (error === undefined) throw new BadMessage('error needs an integer code', id ?? null);
     return { kind: 'error', id: id ?? null, error };
   }
-  const result = message['result'];
-  if (id === undefined || idText === undefined) throw new BadMessage('a result needs the id of its request');
+  const result = value['result'];
+  if (id === undefined) throw new BadMessage('a result needs the id of its request');
   if (!isObject(result)) throw new BadMessage('result must be an object', id);
-  return { kind: 'result', id, result, resultText: rawMember(text, 'result') ?? '{}' };
+  return { kind: 'result', id, result, resultText: raw.get('result') ?? '{}' };
 }
 
+/** A missing message is forgiven: the code alone may withdraw a route, and must not be lost for want of a text. */
 function readError(value: unknown, text: string): RpcError | undefined {
   if (!isObject(value)) return undefined;
   const { code, message } = value as { code: unknown; message: unknown };
-  if (!Number.isSafeInteger(code) || typeof message !== 'string') return undefined;
+  if (!Number.isSafeInteger(code)) return undefined;
   const dataText = rawMember(text, 'data');
-  return { code: code as number, message, ...(dataText === undefined ? {} : { data: value['data'], dataText }) };
+  const data = dataText === undefined ? {} : { data: value['data'], dataText };
+  return { code: code as number, message: typeof message === 'string' ? message : '', ...data };
 }
 
 /** The text of a request; params are JSON text already. */
 export function encodeRequest(id: Id, method: string, paramsText?: string): string {
-  return rawObject([['jsonrpc', '"2.0"'], ['id', id], ['method', JSON.stringify(method)], ['params', paramsText]]); // prettier-ignore
+  return rawObject([
+    ['jsonrpc', '"2.0"'],
+    ['id', id],
+    ['method', JSON.stringify(method)],
+    ['params', paramsText],
+  ]);
 }
 
 export function encodeNotification(method: string, paramsText?: string): string {
-  return rawObject([['jsonrpc', '"2.0"'], ['method', JSON.stringify(method)], ['params', paramsText]]); // prettier-ignore
+  return rawObject([
+    ['jsonrpc', '"2.0"'],
+    ['method', JSON.stringify(method)],
+    ['params', paramsText],
+  ]);
 }
 
 export function encodeResult(id: Id, resultText: string): string {
@@ -150,6 +157,10 @@ export function encodeResult(id: Id, resultText: string): string {
 /** `id` null only when the request's id could not be read. `dataText` wins over `data`. */
 export function encodeError(id: Id | null, error: RpcError): string {
   const data = error.dataText ?? (error.data === undefined ? undefined : JSON.stringify(error.data));
-  const body = rawObject([['code', String(error.code)], ['message', JSON.stringify(error.message)], ['data', data]]); // prettier-ignore
+  const body = rawObject([
+    ['code', String(error.code)],
+    ['message', JSON.stringify(error.message)],
+    ['data', data],
+  ]);
   return `{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${body}}`;
 }

@@ -135,7 +135,12 @@ export function readEnvelope(
   const progressToken = read(metaKeys.progressToken);
   if (progressToken !== undefined && !isProgressToken(progressToken))
     return 'progressToken must be a text or an integer';
-  return { protocolVersion, clientInfo, connectorVersion: typeof connectorVersion === 'string' ? connectorVersion : undefined, progressToken }; // prettier-ignore
+  return {
+    protocolVersion,
+    clientInfo,
+    connectorVersion: typeof connectorVersion === 'string' ? connectorVersion : undefined,
+    progressToken,
+  };
 }
 
 export function isImplementation(value: unknown): value is Implementation {

@@ -30,7 +30,20 @@ const SECRET =
   /^(?:x[-_]?)?(?:api[-_]?key|access[-_]?key|private[-_]?key|(?:(?:access|auth|refresh|bearer|id|session|api)[-_]?)?token|(?:client[-_]?)?secret|pass(?:word|phrase|wd)|(?:proxy[-_]?)?authorization|(?:set[-_]?)?cookie|credentials?)$/i;
 
 /** Keywords whose value is one schema, a list of schemas, or a map of schemas: nothing below them is reachable by `properties`. */
-const ONE = ['items', 'additionalItems', 'contains', 'additionalProperties', 'propertyNames', 'unevaluatedItems', 'unevaluatedProperties', 'not', 'if', 'then', 'else', 'contentSchema']; // prettier-ignore
+const ONE = [
+  'items',
+  'additionalItems',
+  'contains',
+  'additionalProperties',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contentSchema',
+];
 const MANY = ['items', 'prefixItems', 'oneOf', 'anyOf', 'allOf'];
 const MAP = ['patternProperties', 'dependentSchemas', 'dependencies', '$defs', 'definitions'];
 
@@ -119,7 +132,11 @@ export function encodeParameters(bindings: readonly ParameterBinding[], args: un
     if (value === undefined) continue;
     const text = plainText(value);
     const encoded = text === undefined ? undefined : encodeHeaderValue(text);
-    if (encoded === undefined) return { ok: false, reason: `argument ${path.join('.')} cannot be sent as a header: it must be a text, a boolean or an integer within 2^53` }; // prettier-ignore
+    if (encoded === undefined)
+      return {
+        ok: false,
+        reason: `argument ${path.join('.')} cannot be sent as a header: it must be a text, a boolean or an integer within 2^53`,
+      };
     headers.set(`Mcp-Param-${header}`, encoded);
   }
   return { ok: true, headers };

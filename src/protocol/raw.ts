@@ -80,6 +80,11 @@ export function rawMembers(object: string): RawMember[] {
   return found;
 }
 
+/** As {@link rawMembers}, by name; of members named twice the last counts, as in `JSON.parse`. */
+export function rawMemberMap(object: string): ReadonlyMap<string, string> {
+  return new Map(rawMembers(object).map(({ name, raw }) => [name, raw]));
+}
+
 /** The items of a JSON array text, each as the text it was. Of anything else: none. */
 export function rawItems(array: string): string[] {
   const found: string[] = [];

@@ -87,8 +87,13 @@ export function readDiscovery(result: JsonObject): Discovery {
 
 const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? member(value, name) : undefined);
 
-/** Reads one page of tools/list from its value and text. `legacy` servers say no resultType. Throws {@link BadResult}. */
-export function readToolPage(result: JsonObject, resultText: string, era: 'modern' | 'legacy' = 'modern'): ToolPage {
+/** Reads one page of tools/list from its value and text. `legacy` servers say no resultType; `seen` holds names of earlier pages. Throws {@link BadResult}. */
+export function readToolPage(
+  result: JsonObject,
+  resultText: string,
+  era: 'modern' | 'legacy' = 'modern',
+  seen: Set<string> = new Set(),
+): ToolPage {
   if (era === 'modern') requireComplete(result);
   const list = member(result, 'tools');
   if (!Array.isArray(list)) throw new BadResult('tools is not a list');
@@ -96,7 +101,7 @@ export function readToolPage(result: JsonObject, resultText: string, era: 'moder
   if (nextCursor !== undefined && typeof nextCursor !== 'string') throw new BadResult('nextCursor is not a text');
   if (nextCursor !== undefined && nextCursor.length > limits.cursorChars) throw new BadResult('nextCursor is too long');
   const texts = rawItems(rawAt(resultText, ['tools']) ?? '[]');
-  return { ...sortTools(list as unknown[], texts, new Set()), nextCursor };
+  return { ...sortTools(list as unknown[], texts, seen), nextCursor };
 }
 
 /** Splits definitions into tools and excluded ones; `seen` holds the names of earlier pages and gains these. */
@@ -145,7 +150,11 @@ export function readCallResult(
   return { text: resultText, value: result, isError: member(result, 'isError') === true };
 }
 
-const privately = [['resultType', '"complete"'], ['ttlMs', '0'], ['cacheScope', '"private"']] as const; // prettier-ignore
+const privately = [
+  ['resultType', '"complete"'],
+  ['ttlMs', '0'],
+  ['cacheScope', '"private"'],
+] as const;
 
 /** What is answered for an account is private to it and old at once: every answer is read through. */
 export function discoverResultText(options: {
@@ -173,17 +182,31 @@ export function listResultText(
   serverInfo: Implementation,
 ): string {
   const cursor = nextCursor === undefined ? undefined : JSON.stringify(nextCursor);
-  return rawObject([...privately, ['tools', rawArray(tools)], ['nextCursor', cursor], ['_meta', serverInfoText(serverInfo)]]); // prettier-ignore
+  return rawObject([
+    ...privately,
+    ['tools', rawArray(tools)],
+    ['nextCursor', cursor],
+    ['_meta', serverInfoText(serverInfo)],
+  ]);
 }
 
 /** A call's result for a modern client: as it came, with `resultType` set where an older server said none. */
 export function callResultText(upstreamText: string): string {
-  return rawMember(upstreamText, 'resultType') === undefined ? spliceMembers(upstreamText, new Map([['resultType', '"complete"']])) : upstreamText; // prettier-ignore
+  return rawMember(upstreamText, 'resultType') === undefined
+    ? spliceMembers(upstreamText, new Map([['resultType', '"complete"']]))
+    : upstreamText;
 }
 
 /** A modern result for a client of the `initialize` era: the members that era does not know are taken out. */
 export function legacyResultText(modernText: string): string {
-  return spliceMembers(modernText, new Map([['resultType', undefined], ['ttlMs', undefined], ['cacheScope', undefined]])); // prettier-ignore
+  return spliceMembers(
+    modernText,
+    new Map([
+      ['resultType', undefined],
+      ['ttlMs', undefined],
+      ['cacheScope', undefined],
+    ]),
+  );
 }
 
 /** A tool's own failure: a result, not a protocol error, so that the model can read it. */

@@ -159,7 +159,12 @@ function readEntry(line: JsonObject, text: string): SnapshotEntry | string {
   if (connectionVersion === undefined) return 'has no connection version';
   const version = member(line, 'connectorVersion') ?? '';
   if (typeof version !== 'string' || version.length > 64) return 'has a connector version that is no short text';
-  return { state, connectionVersion, connectionIdHash: connectionId === '' ? null : hashConnectionId(connectionId), releaseVersion: version === '' ? null : version }; // prettier-ignore
+  return {
+    state,
+    connectionVersion,
+    connectionIdHash: connectionId === '' ? null : hashConnectionId(connectionId),
+    releaseVersion: version === '' ? null : version,
+  };
 }
 
 function readState(value: unknown): ConnectionState | undefined {
@@ -184,6 +189,19 @@ export function snapshotText(snapshot: {
   readonly connectors: readonly SnapshotLine[];
 }): string {
   const { accountId, revision, serverEpoch, connectors } = snapshot;
-  const lines = connectors.map(({ connectorId, connectorVersion, state, connectionId, connectionVersion }) => ({ connectorId, connectorVersion, state, connectionId, connectionVersion })); // prettier-ignore
-  return JSON.stringify({ accountId, revision, ...(serverEpoch === null ? {} : { serverEpoch }), complete: true, count: lines.length, connectors: lines }); // prettier-ignore
+  const lines = connectors.map(({ connectorId, connectorVersion, state, connectionId, connectionVersion }) => ({
+    connectorId,
+    connectorVersion,
+    state,
+    connectionId,
+    connectionVersion,
+  }));
+  return JSON.stringify({
+    accountId,
+    revision,
+    ...(serverEpoch === null ? {} : { serverEpoch }),
+    complete: true,
+    count: lines.length,
+    connectors: lines,
+  });
 }
