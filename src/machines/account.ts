@@ -7,7 +7,10 @@ import type { AccountEvidence } from './evidence.ts';
 import * as hydration from './hydration.ts';
 import type { AccountContext } from './hydration.ts';
 
-const take = <T extends string>(action: T): { actions: T; target: '.settling' } => ({ actions: action, target: '.settling' });
+const take = <T extends string>(action: T): { actions: T; target: '.settling' } => ({
+  actions: action,
+  target: '.settling',
+});
 
 export const accountMachine = setup({
   types: { context: {} as AccountContext, events: {} as AccountEvidence },
@@ -62,7 +65,10 @@ export const accountMachine = setup({
 
 /** What an active account listens to. Signed out, all of it is void: a late reply must not sign anybody in again. */
 function heard() {
-  const settle = <T extends string>(action: T): { actions: T; target: 'settling' } => ({ actions: action, target: 'settling' });
+  const settle = <T extends string>(action: T): { actions: T; target: 'settling' } => ({
+    actions: action,
+    target: 'settling',
+  });
   return {
     left: settle('leave'),
     accepted: settle('accept'),

@@ -63,7 +63,11 @@ export interface RouteContext {
   readonly falls: number;
   readonly overlay: Overlay | null;
   /** k of the hold-off, per connection hash and version. */
-  readonly strikes: { readonly connectionIdHash: string | null; readonly connectionVersion: Uint64 | null; readonly k: number } | null;
+  readonly strikes: {
+    readonly connectionIdHash: string | null;
+    readonly connectionVersion: Uint64 | null;
+    readonly k: number;
+  } | null;
   readonly tombstone: Tombstone | null;
   /** Rises with every change of release, connection, version or line and with every rejection; never falls. Part of the generation. */
   readonly count: number;
@@ -93,7 +97,12 @@ type Change = Partial<RouteContext>;
 type Of<T extends RouteEvidence['type']> = Extract<RouteEvidence, { type: T }>;
 
 /** Another generation is wanted: what failed under the last one says nothing about the next. */
-const regenerate = (context: RouteContext): Change => ({ count: context.count + 1, attempts: 0, openedAtMs: null, fault: null });
+const regenerate = (context: RouteContext): Change => ({
+  count: context.count + 1,
+  attempts: 0,
+  openedAtMs: null,
+  fault: null,
+});
 
 export function install(context: RouteContext, { device }: Of<'device'>): Change {
   const before = context.device?.release.digest;
@@ -116,7 +125,10 @@ function entryOf(context: RouteContext, entry: Entry | null): Entry {
 export function believe(context: RouteContext, evidence: ReadEvidence): Change {
   const entry = entryOf(context, evidence.entry);
   const held = context.read;
-  const next = held === null || supersedes(evidence.stamp, entry, held.stamp, held.entry) ? { stamp: evidence.stamp, entry } : held;
+  const next =
+    held === null || supersedes(evidence.stamp, entry, held.stamp, held.entry)
+      ? { stamp: evidence.stamp, entry }
+      : held;
   const moved = held !== null && !sameConnection(held.entry, next.entry);
   const water = fathom(context, next.entry, evidence.atMs);
   return {
@@ -238,7 +250,9 @@ export function answerDrop(context: RouteContext, { position, revision }: Of<'dr
   const tombstone = context.tombstone;
   if (tombstone === null) return {};
   const known = tombstone.floor === null ? ('any' as const) : { above: tombstone.floor };
-  return { tombstone: { ...tombstone, answeredAt: position, needs: revision === null ? known : { atLeast: revision } } };
+  return {
+    tombstone: { ...tombstone, answeredAt: position, needs: revision === null ? known : { atLeast: revision } },
+  };
 }
 
 export function failDrop(context: RouteContext, { position }: Of<'dropFailed'>): Change {
@@ -282,7 +296,8 @@ export function routeDeadline(context: RouteContext): number | null {
 }
 
 /** Whether any read must speak about a route before it may be shown: remote, and with an authorization. */
-export const needsAuthorization = (device: Device): boolean => device.kind === 'remote' && device.authorization !== 'none';
+export const needsAuthorization = (device: Device): boolean =>
+  device.kind === 'remote' && device.authorization !== 'none';
 
 /** Whether a route lives on this device whatever the account: not remote, and without an authorization. Law L15. */
 export const isExempt = (device: Device): boolean => device.kind !== 'remote' && device.authorization === 'none';

@@ -71,20 +71,33 @@ export function compile<V extends string, C extends object, E extends { readonly
   }
   const initial = { value: config['initial'] as V, context: config['context'] as C };
   if (always.has(initial.value)) throw new NotCompilable(`initial state "${initial.value}" must be one to rest in`);
-  return { initial, cells, always, step: stepper<V, C, E>(resolve(machine, cells), resolve(machine, new Map([...always].map(([k, v]) => [k, new Map([['', v]])])))) };
+  return {
+    initial,
+    cells,
+    always,
+    step: stepper<V, C, E>(
+      resolve(machine, cells),
+      resolve(machine, new Map([...always].map(([k, v]) => [k, new Map([['', v]])]))),
+    ),
+  };
 }
 
 function statesOf(config: Raw): Readonly<Record<string, Raw>> {
   only(config, ROOT_KEYS, 'the root');
-  if (typeof config['context'] === 'function') throw new NotCompilable('context must be a value: a factory runs once per call and may read anything');
+  if (typeof config['context'] === 'function')
+    throw new NotCompilable('context must be a value: a factory runs once per call and may read anything');
   const states = config['states'] as Readonly<Record<string, Raw>> | undefined;
-  if (states === undefined || typeof config['initial'] !== 'string') throw new NotCompilable('the root needs states and an initial one');
+  if (states === undefined || typeof config['initial'] !== 'string')
+    throw new NotCompilable('the root needs states and an initial one');
   return states;
 }
 
 function only(value: Raw, allowed: ReadonlySet<string>, where: string): void {
   const foreign = Object.keys(value).find((key) => !allowed.has(key));
-  if (foreign !== undefined) throw new NotCompilable(`"${foreign}" of ${where} has no place in a table: time, actors and nesting stay outside the machine`);
+  if (foreign !== undefined)
+    throw new NotCompilable(
+      `"${foreign}" of ${where} has no place in a table: time, actors and nesting stay outside the machine`,
+    );
 }
 
 function branchesByType(on: unknown, states: object, where: string): ReadonlyMap<string, readonly Branch[]> {
@@ -104,9 +117,11 @@ function branch(raw: unknown, states: object, where: string): Branch {
   if (typeof raw === 'string') return { guard: null, actions: [], target: targetOf(raw, states, where) };
   const transition = raw as RawTransition;
   only(transition as Raw, TRANSITION_KEYS, where);
-  if (transition.guard !== undefined && typeof transition.guard !== 'string') throw new NotCompilable(`guard of ${where} must be a name`);
+  if (transition.guard !== undefined && typeof transition.guard !== 'string')
+    throw new NotCompilable(`guard of ${where} must be a name`);
   const actions = transition.actions === undefined ? [] : [transition.actions].flat();
-  if (!actions.every((action): action is string => typeof action === 'string')) throw new NotCompilable(`actions of ${where} must be names`);
+  if (!actions.every((action): action is string => typeof action === 'string'))
+    throw new NotCompilable(`actions of ${where} must be names`);
   const target = transition.target === undefined ? null : targetOf(transition.target, states, where);
   return { guard: transition.guard ?? null, actions, target };
 }
@@ -144,7 +159,9 @@ function resolve(machine: AnyStateMachine, cells: Cells): BoundCells {
       assignments: actions.map((action) => assignmentOf(machine, action)),
       target,
     }));
-  return new Map([...cells].map(([state, row]) => [state, new Map([...row].map(([type, list]) => [type, bind(list)]))]));
+  return new Map(
+    [...cells].map(([state, row]) => [state, new Map([...row].map(([type, list]) => [type, bind(list)]))]),
+  );
 }
 
 function guardOf(machine: AnyStateMachine, name: string): Guard {
@@ -154,26 +171,36 @@ function guardOf(machine: AnyStateMachine, name: string): Guard {
 }
 
 function assignmentOf(machine: AnyStateMachine, name: string): Assignment {
-  const action = machine.implementations.actions[name] as unknown as { type?: string; assignment?: unknown } | undefined;
-  if (action?.type !== 'xstate.assign' || typeof action.assignment !== 'function') throw new NotCompilable(`action "${name}" must be an assign of one function`);
+  const action = machine.implementations.actions[name] as unknown as
+    { type?: string; assignment?: unknown } | undefined;
+  if (action?.type !== 'xstate.assign' || typeof action.assignment !== 'function')
+    throw new NotCompilable(`action "${name}" must be an assign of one function`);
   return action.assignment as Assignment;
 }
 
-function stepper<V extends string, C extends object, E extends { readonly type: string }>(cells: BoundCells, always: BoundCells) {
+function stepper<V extends string, C extends object, E extends { readonly type: string }>(
+  cells: BoundCells,
+  always: BoundCells,
+) {
   return (standing: Standing<V, C>, evidence: E): Standing<V, C> => {
     const taken = cells.get(standing.value)?.get(evidence.type);
     if (taken === undefined) return standing;
     let next = take(standing, taken, evidence);
     for (let i = 0; i < MAX_ALWAYS; i++) {
       const eventless = always.get(next.value);
-      if (eventless === undefined) return next.value === standing.value && next.context === standing.context ? standing : next;
+      if (eventless === undefined)
+        return next.value === standing.value && next.context === standing.context ? standing : next;
       next = take(next, eventless.get('') ?? [], evidence);
     }
     throw new NotCompilable(`eventless steps from "${standing.value}" do not come to rest`);
   };
 }
 
-function take<V extends string, C extends object>(standing: Standing<V, C>, list: readonly Bound[], event: unknown): Standing<V, C> {
+function take<V extends string, C extends object>(
+  standing: Standing<V, C>,
+  list: readonly Bound[],
+  event: unknown,
+): Standing<V, C> {
   for (const { guard, assignments, target } of list) {
     if (guard !== null && !guard({ context: standing.context, event })) continue;
     let context = standing.context;

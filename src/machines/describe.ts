@@ -6,12 +6,14 @@ type AnyTable = Pick<Table<string, object, { readonly type: string }>, 'cells' |
 /** A cell of the matrix: `ignored`, or the assigns run and the states in which it can come to rest. */
 export type Cell = 'ignored' | { readonly assigns: readonly string[]; readonly rests: readonly string[] };
 
-const restingStates = (table: AnyTable): string[] => [...table.cells.keys()].filter((state) => !table.always.has(state));
+const restingStates = (table: AnyTable): string[] =>
+  [...table.cells.keys()].filter((state) => !table.always.has(state));
 
 /** State → evidence → cell, over every state that a machine can rest in and every type of evidence. */
 export function matrixOf(table: AnyTable): Record<string, Record<string, Cell>> {
   const types = [...new Set([...table.cells.values()].flatMap((row) => [...row.keys()]))];
-  const row = (state: string): Record<string, Cell> => Object.fromEntries(types.map((type) => [type, cellOf(table, state, type)]));
+  const row = (state: string): Record<string, Cell> =>
+    Object.fromEntries(types.map((type) => [type, cellOf(table, state, type)]));
   return Object.fromEntries(restingStates(table).map((state) => [state, row(state)]));
 }
 
@@ -37,7 +39,9 @@ export function mermaidOf(table: AnyTable): string {
     for (const [target, types] of byTarget) lines.push(`  ${id(state)} --> ${id(target)}: ${types.join(', ')}`);
   }
   for (const [state, branches] of table.always) {
-    branches.forEach(({ guard, target }, index) => lines.push(`  ${id(state)} --> ${id(target ?? state)}: ${String(index + 1)}. ${guard ?? 'else'}`));
+    branches.forEach(({ guard, target }, index) =>
+      lines.push(`  ${id(state)} --> ${id(target ?? state)}: ${String(index + 1)}. ${guard ?? 'else'}`),
+    );
   }
   return `${lines.join('\n')}\n`;
 }

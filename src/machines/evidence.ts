@@ -34,12 +34,24 @@ export type RouteEvidence =
   | { readonly type: 'torn'; readonly stamp: Stamp; readonly entry: Entry | null }
   | { readonly type: 'adopted' }
   | { readonly type: 'rejected'; readonly position: number; readonly atMs: number }
-  | { readonly type: 'dropping'; readonly position: number; readonly epoch: number; readonly line: number; readonly floor: Uint64 | null }
+  | {
+      readonly type: 'dropping';
+      readonly position: number;
+      readonly epoch: number;
+      readonly line: number;
+      readonly floor: Uint64 | null;
+    }
   | { readonly type: 'dropped'; readonly position: number; readonly revision: Uint64 | null }
   | { readonly type: 'dropFailed'; readonly position: number }
   | { readonly type: 'unreached' }
   | { readonly type: 'opened'; readonly atMs: number }
-  | { readonly type: 'failed'; readonly atMs: number; readonly contract: boolean; readonly retryAfterMs: number; readonly jitter: number }
+  | {
+      readonly type: 'failed';
+      readonly atMs: number;
+      readonly contract: boolean;
+      readonly retryAfterMs: number;
+      readonly jitter: number;
+    }
   | { readonly type: 'ticked'; readonly nowMs: number };
 
 /** A reply of the server that reconcile/judge.ts has judged, as far as the account is concerned. */
@@ -57,7 +69,13 @@ export type AccountEvidence =
   | { readonly type: 'left' }
   | ({ readonly type: 'accepted' } & JudgedRead)
   | ({ readonly type: 'adopted' } & JudgedRead)
-  | { readonly type: 'dissented'; readonly atMs: number; readonly revision: Uint64; readonly content: string; readonly torn: boolean }
+  | {
+      readonly type: 'dissented';
+      readonly atMs: number;
+      readonly revision: Uint64;
+      readonly content: string;
+      readonly torn: boolean;
+    }
   | { readonly type: 'refused'; readonly atMs: number; readonly holdOffMs: number }
   | { readonly type: 'failed'; readonly atMs: number; readonly retryAfterMs: number; readonly jitter: number }
   | { readonly type: 'hinted'; readonly position: number; readonly atMs: number; readonly revision: Uint64 }

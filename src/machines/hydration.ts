@@ -37,7 +37,11 @@ export interface AccountContext {
   /** Position at which the open want for a snapshot arose. */
   readonly wish: number | null;
   /** A hint named this revision; shorts count the reads begun after it that fell short. */
-  readonly wanted: { readonly revision: Uint64; readonly position: number; readonly shorts: { readonly count: number; readonly lastAtMs: number } | null } | null;
+  readonly wanted: {
+    readonly revision: Uint64;
+    readonly position: number;
+    readonly shorts: { readonly count: number; readonly lastAtMs: number } | null;
+  } | null;
   readonly dissents: Dissents | null;
   /** Fetches in a row that did not bring what was wanted. */
   readonly failures: number;

@@ -18,15 +18,22 @@ interface Args {
 const authorized = ({ context: { device } }: Args): boolean => device !== null && belief.needsAuthorization(device);
 
 /** Any evidence is taken in, and then the reasons are asked in one order: the first that applies is the state. */
-const take = <T extends string>(action: T): { actions: T; target: '.settling' } => ({ actions: action, target: '.settling' });
-const settle = <T extends string>(action: T): { actions: T; target: 'settling' } => ({ actions: action, target: 'settling' });
+const take = <T extends string>(action: T): { actions: T; target: '.settling' } => ({
+  actions: action,
+  target: '.settling',
+});
+const settle = <T extends string>(action: T): { actions: T; target: 'settling' } => ({
+  actions: action,
+  target: 'settling',
+});
 
 export const routeMachine = setup({
   types: { context: {} as RouteContext, events: {} as RouteEvidence },
   guards: {
     isAbsent: ({ context }) => context.device === null,
     isIncompatible: ({ context }) => context.device?.incompatible != null,
-    isUnsupported: ({ context: { device } }) => device !== null && device.kind !== 'remote' && device.authorization !== 'none',
+    isUnsupported: ({ context: { device } }) =>
+      device !== null && device.kind !== 'remote' && device.authorization !== 'none',
     isDisabled: ({ context }) => context.device?.enabled === false,
     isDropped: ({ context }) => context.tombstone !== null,
     isUnknown: ({ context }) => authorized({ context }) && context.read === null,

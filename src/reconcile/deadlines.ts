@@ -1,0 +1,129 @@
+/**
+ * When the state would next change by itself. An index over the records, derived from them and from nothing else: it is not part
+ * of the state hash, and losing it costs a scan. The heap serves a daemon with many routes; the scan serves an explorer that takes
+ * every turn back.
+ */
+import { accountDeadline, routeDeadline } from '../machines/index.ts';
+import type { State } from './state.ts';
+
+/** An account (`connector` null) or a route whose time has come. */
+export interface Alarm {
+  readonly atMs: number;
+  readonly account: string | null;
+  readonly connector: string | null;
+}
+
+export interface Deadlines {
+  /** Notes that a record's deadline may have changed. */
+  note(alarm: Alarm): void;
+  /** Takes every alarm that is due at `nowMs`, each record once. */
+  take(state: State, nowMs: number): readonly Alarm[];
+  /** The earliest alarm that still holds, in ms since epoch. */
+  next(state: State): number | null;
+}
+
+/** The deadline that a record has now. */
+export function currentDeadline(state: State, account: string | null, connector: string | null): number | null {
+  if (connector === null) {
+    const record = state.accounts.get(account ?? '');
+    return record === undefined ? null : accountDeadline(record.machine.context, state.head.now);
+  }
+  const route = state.routes.get(account ?? '')?.get(connector);
+  return route === undefined ? null : routeDeadline(route.machine.context);
+}
+
+/** Binary heap with lazy deletion: an alarm holds while its record still has that deadline. */
+export class HeapDeadlines implements Deadlines {
+  #heap: Alarm[] = [];
+
+  note(alarm: Alarm): void {
+    this.#heap.push(alarm);
+    this.#up(this.#heap.length - 1);
+  }
+
+  take(state: State, nowMs: number): readonly Alarm[] {
+    const due: Alarm[] = [];
+    for (let top = this.#top(state); top !== undefined && top.atMs <= nowMs; top = this.#top(state)) {
+      this.#pop();
+      if (!due.some((alarm) => alarm.account === top.account && alarm.connector === top.connector)) due.push(top);
+    }
+    return due;
+  }
+
+  next(state: State): number | null {
+    return this.#top(state)?.atMs ?? null;
+  }
+
+  /** Drops what no longer holds from the top, so that the top is true. */
+  #top(state: State): Alarm | undefined {
+    for (let top = this.#heap[0]; top !== undefined; top = this.#heap[0]) {
+      if (currentDeadline(state, top.account, top.connector) === top.atMs) return top;
+      this.#pop();
+    }
+    return undefined;
+  }
+
+  #pop(): void {
+    const last = this.#heap.pop();
+    if (last === undefined || this.#heap.length === 0) return;
+    this.#heap[0] = last;
+    this.#down(0);
+  }
+
+  #up(from: number): void {
+    let index = from;
+    while (index > 0 && this.#swapIfEarlier(index, (index - 1) >> 1)) index = (index - 1) >> 1;
+  }
+
+  #down(from: number): void {
+    for (let index = from; ;) {
+      const left = 2 * index + 1;
+      const right = left + 1;
+      const child = this.#at(right) < this.#at(left) ? right : left;
+      if (child >= this.#heap.length || !this.#swapIfEarlier(child, index)) return;
+      index = child;
+    }
+  }
+
+  #at(index: number): number {
+    return this.#heap[index]?.atMs ?? Infinity;
+  }
+
+  #swapIfEarlier(child: number, parent: number): boolean {
+    const [a, b] = [this.#heap[child], this.#heap[parent]];
+    if (a === undefined || b === undefined || a.atMs >= b.atMs) return false;
+    this.#heap[child] = b;
+    this.#heap[parent] = a;
+    return true;
+  }
+}
+
+/** Looks at every record each time. Holds nothing, so nothing of it has to be taken back. */
+export class ScanDeadlines implements Deadlines {
+  note(): void {
+    // The records themselves are the index.
+  }
+
+  take(state: State, nowMs: number): readonly Alarm[] {
+    return [...alarms(state)].filter((alarm) => alarm.atMs <= nowMs);
+  }
+
+  next(state: State): number | null {
+    let next: number | null = null;
+    for (const { atMs } of alarms(state)) next = next === null || atMs < next ? atMs : next;
+    return next;
+  }
+}
+
+function* alarms(state: State): Iterable<Alarm> {
+  for (const account of state.accounts.keys()) {
+    const atMs = currentDeadline(state, account, null);
+    if (atMs !== null) yield { atMs, account, connector: null };
+  }
+  for (const ofAccount of state.routes.values()) {
+    for (const { account, connector } of ofAccount.values()) {
+      const atMs = currentDeadline(state, account, connector);
+      if (atMs !== null) yield { atMs, account, connector };
+    }
+  }
+}

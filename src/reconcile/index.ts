@@ -1,0 +1,37 @@
+export { openReconciler, type Reconciler, type ReconcilerOptions } from './engine.ts';
+export type { Perform, PerformContext } from './performing.ts';
+export {
+  due,
+  dueForAccount,
+  dueForRoute,
+  effectText,
+  isDue,
+  nextWake,
+  type Effect,
+  type FetchSnapshot,
+  type RouteEffect,
+} from './due.ts';
+export { evolve, isNoise } from './evolve.ts';
+export { project, type PublishedRoute, type RouteTable } from './project.ts';
+export { LiveTable, type RouteName } from './liveTable.ts';
+export { standingOf, type Reason } from './standing.ts';
+export { reasons, reasonWords } from './reasons.ts';
+export { narrate } from './narrate.ts';
+export { explain, type Explanation, type Link } from './explain.ts';
+export { statusOf, routeStatus, type RouteStatus, type Status } from './status.ts';
+export { StateHasher, stateHash, canonical } from './hash.ts';
+export { HeapDeadlines, ScanDeadlines, type Alarm, type Deadlines } from './deadlines.ts';
+export { allRoutes, findRoute, initialState, routeKey } from './state.ts';
+export type {
+  AccountRecord,
+  Anomaly,
+  AnomalyType,
+  Fence,
+  Handle,
+  Head,
+  Installed,
+  RouteKey,
+  RouteRecord,
+  State,
+} from './state.ts';
+export type { Turn } from './turn.ts';

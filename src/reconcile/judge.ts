@@ -1,0 +1,68 @@
+/**
+ * What a reply of the server is worth: accepted, torn, a dissent, the one that starts a new line, or refused. The account rows of
+ * the stamp table, DESIGN 5.2; asked once a reply, before anything is changed.
+ */
+import { compareUint64, sameEntry, type Entry, type Payload } from '../events/index.ts';
+import { countDissent, type AccountContext } from '../machines/index.ts';
+import { fingerprint } from './fingerprint.ts';
+import type { RouteRecord } from './state.ts';
+
+type Snapshot = Payload<'snapshot.received'>;
+
+export type Verdict =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'adopted' }
+  | { readonly kind: 'dissented'; readonly torn: boolean; readonly content: string }
+  | { readonly kind: 'refused'; readonly because: 'read-before-reset' | 'server-epoch-regressed' };
+
+/** `routes` are the routes of the account, whose belief an equal revision is held against. */
+export function judge(
+  context: AccountContext,
+  snapshot: Snapshot,
+  atMs: number,
+  routes: ReadonlyMap<string, RouteRecord>,
+): Verdict {
+  if (snapshot.startedAt < context.resetAt) return { kind: 'refused', because: 'read-before-reset' };
+  if (snapshot.serverEpoch !== null && context.serverEpoch !== null) {
+    const order = compareUint64(snapshot.serverEpoch, context.serverEpoch);
+    if (order > 0) return { kind: 'adopted' };
+    if (order < 0) return { kind: 'refused', because: 'server-epoch-regressed' };
+  }
+  const order = context.floor === null ? 1 : compareUint64(snapshot.revision, context.floor);
+  if (order > 0) return { kind: 'accepted' };
+  const torn = order === 0 && (context.torn || !agrees(context, snapshot, routes));
+  return order === 0 && !torn ? { kind: 'accepted' } : dissentOrAdopt(context, snapshot, atMs, torn);
+}
+
+/** The third dissent in a row that tells one story is no longer a mistake of ours: the server has become another. */
+function dissentOrAdopt(context: AccountContext, snapshot: Snapshot, atMs: number, torn: boolean): Verdict {
+  const content = contentOf(snapshot);
+  const { count } = countDissent(context, atMs, snapshot.revision, content);
+  return count >= 3 ? { kind: 'adopted' } : { kind: 'dissented', torn, content };
+}
+
+/** Whether every readable entry equals what was read at this very revision. What was not read there is no contradiction. */
+function agrees(context: AccountContext, snapshot: Snapshot, routes: ReadonlyMap<string, RouteRecord>): boolean {
+  for (const [connector, { machine }] of routes) {
+    const read = machine.context.read;
+    if (read === null || read.stamp.line !== context.line || read.stamp.revision !== snapshot.revision) continue;
+    const said = snapshot.entries[connector];
+    if (said === 'unreadable') continue;
+    if (said === undefined ? snapshot.complete && read.entry.state !== 'disconnected' : !sameEntry(said, read.entry))
+      return false;
+  }
+  return true;
+}
+
+/** One text for one content, whatever the order of the keys. */
+function contentOf({ entries, complete }: Snapshot): string {
+  const lines = Object.keys(entries)
+    .sort()
+    .map((connector) => `${connector}=${entryText(entries[connector])}`);
+  return fingerprint(`${String(complete)};${lines.join(';')}`);
+}
+
+const entryText = (entry: Entry | 'unreadable' | undefined): string =>
+  entry === undefined || entry === 'unreadable'
+    ? 'unreadable'
+    : `${entry.state},${entry.connectionVersion},${entry.connectionIdHash ?? ''}`;

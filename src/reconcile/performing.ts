@@ -1,0 +1,111 @@
+/**
+ * Who is at work: a map from an effect's identity to what can stop it. Still owed: left alone. No longer owed: told to stop, and its
+ * outcome still awaited. Owed again meanwhile: waits for that outcome, so that no identity runs twice at once (law L14).
+ */
+import type { Fact, Stamp } from '../events/index.ts';
+import { dueForAccount, dueForRoute, effectText, type Effect } from './due.ts';
+import type { RouteName } from './liveTable.ts';
+import { findRoute, routeKey, type State } from './state.ts';
+
+/** What an effect is performed with. `startedAt` is the log position when it starts, `stamp` the route's at that moment. */
+export interface PerformContext {
+  readonly signal: AbortSignal;
+  readonly startedAt: number;
+  readonly stamp: Stamp | null;
+}
+
+/** Performs an effect. Resolves with exactly one fact, also on failure and when told to stop. */
+export type Perform = (effect: Effect, context: PerformContext) => Promise<Fact>;
+
+interface Running {
+  readonly effect: Effect;
+  readonly controller: AbortController;
+}
+
+const rank: Readonly<Record<Effect['kind'], number>> = { closeRoute: 0, fetchSnapshot: 1, openRoute: 2 };
+
+export class Performing {
+  readonly #perform: Perform;
+  readonly #finish: (effect: Effect, fact: Fact, cause: number) => void;
+  readonly #groups = new Map<string, Map<string, Running>>();
+
+  constructor(perform: Perform, finish: (effect: Effect, fact: Fact, cause: number) => void) {
+    this.#perform = perform;
+    this.#finish = finish;
+  }
+
+  /** Starts what these owe and stops what they no longer owe. `onlyClosing`: the log is away, so nothing may be begun that asks to be seen. */
+  refresh(state: State, routes: Iterable<RouteName>, accounts: Iterable<string>, onlyClosing: boolean): void {
+    const begin: Effect[] = [];
+    for (const name of routes) {
+      const route = findRoute(state, name.account, name.connector);
+      if (route !== undefined)
+        begin.push(...this.#settle(routeKey(name.account, name.connector), dueForRoute(state, route)));
+    }
+    for (const account of accounts) begin.push(...this.#settle(`account ${account}`, dueForAccount(state, account)));
+    for (const effect of begin.sort((a, b) => rank[a.kind] - rank[b.kind])) {
+      if (!onlyClosing || effect.kind === 'closeRoute') this.#begin(state, effect);
+    }
+  }
+
+  /** Aborts what a group no longer owes and returns what it owes and nobody does. */
+  #settle(group: string, owed: readonly Effect[]): Effect[] {
+    const running = this.#groups.get(group);
+    if (running === undefined) return [...owed];
+    const texts = new Set(owed.map(effectText));
+    for (const [text, { controller }] of running) if (!texts.has(text)) controller.abort();
+    return owed.filter((effect) => !running.has(effectText(effect)));
+  }
+
+  #begin(state: State, effect: Effect): void {
+    const controller = new AbortController();
+    const group = groupOf(effect);
+    const running = this.#groups.get(group) ?? new Map<string, Running>();
+    this.#groups.set(group, running.set(effectText(effect), { effect, controller }));
+    const startedAt = state.head.position;
+    const done = (fact: Fact): void => {
+      running.delete(effectText(effect));
+      if (running.size === 0 && this.#groups.get(group) === running) this.#groups.delete(group);
+      this.#finish(effect, fact, startedAt);
+    };
+    const context = { signal: controller.signal, startedAt, stamp: stampOf(state, effect) };
+    // A performer that throws has broken its promise; the effect still ends in one event, and its words are not trusted with the log.
+    Promise.resolve()
+      .then(() => this.#perform(effect, context))
+      .then(done, () => done(brokenOutcome(effect)));
+  }
+
+  /** Effects under way, in the order they were begun within their groups. */
+  running(): readonly Effect[] {
+    return [...this.#groups.values()].flatMap((group) => [...group.values()].map(({ effect }) => effect));
+  }
+
+  stop(): void {
+    for (const group of this.#groups.values()) for (const { controller } of group.values()) controller.abort();
+  }
+}
+
+const groupOf = (effect: Effect): string =>
+  effect.kind === 'fetchSnapshot' ? `account ${effect.account}` : routeKey(effect.account, effect.connector);
+
+function stampOf(state: State, effect: Effect): Stamp | null {
+  if (effect.kind === 'fetchSnapshot') return null;
+  return findRoute(state, effect.account, effect.connector)?.machine.context.read?.stamp ?? null;
+}
+
+function brokenOutcome(effect: Effect): Fact {
+  const reason = 'the performer failed without an outcome';
+  if (effect.kind === 'fetchSnapshot') {
+    return {
+      type: 'snapshot.failed',
+      data: { account: effect.account, epoch: effect.epoch, reason, retryAfterMs: null },
+    };
+  }
+  const { account, connector, generation, epoch } = effect;
+  const route = { account, connector, generation, epoch };
+  if (effect.kind === 'closeRoute') return { type: 'route.closed', data: { ...route, reason } };
+  return {
+    type: 'route.openFailed',
+    data: { ...route, reason: 'protocol', detail: reason, code: null, stamp: null, retryAfterMs: null },
+  };
+}

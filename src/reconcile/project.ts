@@ -1,0 +1,77 @@
+/**
+ * The projector: which routes may be seen now. Desired and observed, of the active account, of this login, and never older than
+ * what was shown before. Belief already decides by freshness on the way in; the fence here decides once more on the way out, so
+ * that a mistake in either is not a route shown in error. If it ever has to refuse, that is an anomaly. Laws L1–L3, L7.
+ */
+import { compareStamps, compareUint64, type Stamp, type Uint64 } from '../events/index.ts';
+import { generationOf, type RouteContext } from '../machines/index.ts';
+import { standingOf } from './standing.ts';
+import type { Fence, Handle, RouteKey, RouteRecord, State } from './state.ts';
+
+export interface PublishedRoute {
+  readonly account: string | null;
+  readonly connector: string;
+  readonly generation: string;
+  readonly epoch: number;
+  /** `null` for a route whose visibility no snapshot decides. */
+  readonly stamp: Stamp | null;
+  readonly connectionVersion: Uint64 | null;
+  readonly tools: { readonly count: number; readonly digest: string };
+}
+
+/** What agents may see now, by route key. A live view: look things up in it, never keep it. */
+export type RouteTable = ReadonlyMap<RouteKey, PublishedRoute>;
+
+/** The route as it may be seen, or `null`. */
+export function project(state: State, route: RouteRecord): PublishedRoute | null {
+  const { wanted, epoch } = standingOf(state, route);
+  if (!wanted || !fenceAdmits(route)) return null;
+  const generation = generationOf(route.machine.context);
+  const handle = handleOf(route, generation, epoch);
+  if (handle === undefined) return null;
+  const read = route.machine.context.read;
+  return {
+    account: route.account,
+    connector: route.connector,
+    generation,
+    epoch,
+    stamp: read?.stamp ?? null,
+    connectionVersion: read?.entry.connectionVersion ?? null,
+    tools: handle.tools,
+  };
+}
+
+export const handleOf = (route: RouteRecord, generation: string, epoch: number): Handle | undefined =>
+  route.handles.find((handle) => handle.generation === generation && handle.epoch === epoch);
+
+const waterOf = ({ read, falls }: RouteContext): string => `${read?.entry.connectionIdHash ?? ''}/${String(falls)}`;
+
+/** The fence after a route's belief has been looked at, open or closed: it remembers the highest that was ever there. */
+export function raiseFence(fence: Fence | null, context: RouteContext): Fence | null {
+  const { read } = context;
+  if (read === null) return fence;
+  const water = waterOf(context);
+  const { connectionVersion } = read.entry;
+  if (fence === null || read.stamp.line > fence.stamp.line || water !== fence.water) {
+    const stamp = fence === null || compareStamps(read.stamp, fence.stamp) > 0 ? read.stamp : fence.stamp;
+    return { stamp, connectionVersion, water };
+  }
+  const higher = compareStamps(read.stamp, fence.stamp) > 0;
+  const newer = compareUint64(connectionVersion, fence.connectionVersion) > 0;
+  if (!higher && !newer) return fence;
+  return {
+    stamp: higher ? read.stamp : fence.stamp,
+    connectionVersion: newer ? connectionVersion : fence.connectionVersion,
+    water,
+  };
+}
+
+/** Whether what is believed of a route is at least as fresh as everything shown before. */
+export function fenceAdmits({ fence, machine: { context } }: RouteRecord): boolean {
+  if (fence === null || context.read === null) return true;
+  if (compareStamps(context.read.stamp, fence.stamp) < 0) return false;
+  return (
+    waterOf(context) !== fence.water ||
+    compareUint64(context.read.entry.connectionVersion, fence.connectionVersion) >= 0
+  );
+}

@@ -1,0 +1,107 @@
+/** What a person or a program is told of the state now. The shape is the contract of `status --json`, DESIGN 10. */
+import type { Uint64 } from '../events/index.ts';
+import { due, effectText, type Effect } from './due.ts';
+import type { RouteTable } from './project.ts';
+import { standingOf, type Reason } from './standing.ts';
+import { allRoutes, routeKey, type Anomaly, type RouteRecord, type State } from './state.ts';
+
+export interface RouteStatus {
+  readonly connector: string;
+  readonly account: string | null;
+  readonly state: 'published' | 'opening' | 'withheld' | 'faulted' | 'closing';
+  readonly reason: Reason | null;
+  readonly stamp: { readonly revision: Uint64; readonly connectionVersion: Uint64; readonly line: number } | null;
+  readonly tools: number | null;
+  /** ms since epoch, when something will be tried again by itself. */
+  readonly nextAttemptAt: number | null;
+}
+
+export interface Status {
+  readonly account: {
+    readonly id: string;
+    readonly epoch: number;
+    readonly revision: Uint64 | null;
+    readonly state: string;
+    readonly synced: boolean;
+    /** Since the last accepted read of this login. */
+    readonly ageMs: number | null;
+  } | null;
+  readonly routes: readonly RouteStatus[];
+  /** What the account still wants to read, and why. */
+  readonly wanted: {
+    readonly since: number | null;
+    readonly revision: Uint64 | null;
+    readonly nextAttemptAt: number | null;
+  } | null;
+  readonly due: readonly string[];
+  readonly anomalies: readonly Anomaly[];
+}
+
+/** `nowMs` is the reader's clock: the state's own stands still between events. */
+export function statusOf(state: State, table: RouteTable, nowMs: number): Status {
+  return {
+    account: accountStatus(state, nowMs),
+    routes: relevantRoutes(state).map((route) => routeStatus(state, route, table)),
+    wanted: wantedStatus(state),
+    due: due(state).map((effect: Effect) => effectText(effect)),
+    anomalies: [...state.anomalies.values()],
+  };
+}
+
+/** Routes of the device and of the active account; of another account only what is still open. */
+function relevantRoutes(state: State): RouteRecord[] {
+  const mine = (route: RouteRecord): boolean =>
+    route.account === null || route.account === state.head.active?.account || route.handles.length > 0;
+  // A route that moved between device and account by release leaves an empty record behind.
+  const lives = (route: RouteRecord): boolean =>
+    route.machine.context.device !== null || route.handles.length > 0 || route.account !== null;
+  return [...allRoutes(state)].filter((route) => mine(route) && lives(route));
+}
+
+export function routeStatus(state: State, route: RouteRecord, table: RouteTable): RouteStatus {
+  const { wanted, reason } = standingOf(state, route);
+  const { read, fault, overlay } = route.machine.context;
+  const published = table.get(routeKey(route.account, route.connector));
+  const faulted = reason === 'faulted' || reason === 'contract';
+  const withheld = route.handles.length > 0 ? 'closing' : faulted ? 'faulted' : 'withheld';
+  return {
+    connector: route.connector,
+    account: route.account,
+    state: published !== undefined ? 'published' : wanted ? 'opening' : withheld,
+    reason,
+    stamp:
+      read === null
+        ? null
+        : { revision: read.stamp.revision, connectionVersion: read.entry.connectionVersion, line: read.stamp.line },
+    tools: published?.tools.count ?? null,
+    nextAttemptAt: fault?.retryAtMs ?? (overlay?.confirmed === true ? overlay.holdUntilMs : null),
+  };
+}
+
+function accountStatus(state: State, nowMs: number): Status['account'] {
+  const { active } = state.head;
+  const machine = active === null ? undefined : state.accounts.get(active.account)?.machine;
+  if (active === null || machine === undefined) return null;
+  const { floor, acceptedAtMs } = machine.context;
+  const ageMs = acceptedAtMs === null ? null : Math.max(0, nowMs - acceptedAtMs);
+  return {
+    id: active.account,
+    epoch: active.epoch,
+    revision: floor,
+    state: machine.value,
+    synced: acceptedAtMs !== null,
+    ageMs,
+  };
+}
+
+function wantedStatus(state: State): Status['wanted'] {
+  const { active, now } = state.head;
+  const context = active === null ? undefined : state.accounts.get(active.account)?.machine.context;
+  if (context === undefined || (context.wish === null && context.wanted === null)) return null;
+  const nextAttemptAt = context.notBeforeMs > now ? context.notBeforeMs : null;
+  return {
+    since: context.wish ?? context.wanted?.position ?? null,
+    revision: context.wanted?.revision ?? null,
+    nextAttemptAt,
+  };
+}
