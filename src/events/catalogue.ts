@@ -95,7 +95,12 @@ export const catalogue = {
     code: rejectionCodeSchema,
   }),
   'connection.dropping': z.strictObject({ account: name, epoch, connector: connectorId }),
-  'connection.dropped': z.strictObject({ account: name, epoch, connector: connectorId, revision: uint64Schema.nullable() }),
+  'connection.dropped': z.strictObject({
+    account: name,
+    epoch,
+    connector: connectorId,
+    revision: uint64Schema.nullable(),
+  }),
   'connection.dropFailed': z.strictObject({ account: name, epoch, connector: connectorId, reason: text(256) }),
   'authorization.ended': z.strictObject({
     account: name,
@@ -144,8 +149,12 @@ export type NewEvent = Fact & { readonly id: string; readonly at: number; readon
 export type LoggedEvent = NewEvent & { readonly position: number; readonly schema: number; readonly rules: string };
 export type LoggedEventOf<T extends EventType> = Extract<LoggedEvent, { type: T }>;
 
-/** A row of a newer version: kept and shown, never understood. Its connector, where it names one, is withheld. */
+/**
+ * A row that is kept and shown, never understood: of a newer version, or with its payload redacted (`data` is then empty). Its
+ * connector, where it names one, is withheld. `unknown` tells it from a {@link LoggedEvent}, which may bear the same type.
+ */
 export interface UnknownEvent {
+  readonly unknown: 'newer' | 'redacted';
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly id: string;

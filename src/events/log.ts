@@ -9,9 +9,23 @@ import type { LoggedEvent, NewEvent, UnknownEvent } from './catalogue.ts';
 /** What a log may hold: events of the catalogue, and rows of a newer version that are kept without being understood. */
 export type RecordedEvent = LoggedEvent | UnknownEvent;
 
-export interface EventLog {
+/** What every log can tell, also one that nobody may append to: a file, or a log that another process owns. */
+export interface LogReader {
   /** Position of the newest event; 0 when the log is empty. */
   readonly head: number;
+  /**
+   * Events from `from` (inclusive) to the head at the first step, oldest first, each only after the chain of its batch has been
+   * checked. Lazy; a log may be appended to between two steps, not within one. *Errors*: {@link LogUnreadable} at the first batch that does not hold.
+   */
+  read(from?: number): Iterable<RecordedEvent>;
+  /** State hashes kept so far, oldest first. */
+  marks(): Iterable<{ readonly position: number; readonly stateHash: string }>;
+  /** Reads everything and recomputes the chain. */
+  verify(): LogReport;
+  close(): void;
+}
+
+export interface EventLog extends LogReader {
   /**
    * Records the batch in one transaction and returns the events as recorded, in the order given.
    *
@@ -22,18 +36,11 @@ export interface EventLog {
   append(events: readonly NewEvent[], expectedHead?: number): readonly LoggedEvent[];
   /** Position under which an id is recorded, or `undefined`. */
   positionOf(id: string): number | undefined;
-  /** Events from `from` (inclusive) on, oldest first. Lazy; a log may be appended to between two steps, not within one. */
-  read(from?: number): Iterable<RecordedEvent>;
-  /** Keeps the state hash that the fold has after `position`, so that a replay can be held against it. */
+  /** Keeps the state hash that the fold has after `position`, so that a replay can be held against it. The first one stays. */
   mark(position: number, stateHash: string): void;
-  /** State hashes kept so far, oldest first. */
-  marks(): Iterable<{ readonly position: number; readonly stateHash: string }>;
-  /** Reads everything and recomputes the chain. */
-  verify(): LogReport;
-  close(): void;
 }
 
-/** What {@link EventLog.verify} found. `broken` names the first batch that does not hold. */
+/** What {@link LogReader.verify} found. `broken` names the first batch that does not hold. */
 export interface LogReport {
   readonly events: number;
   readonly head: number;

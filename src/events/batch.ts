@@ -1,0 +1,34 @@
+/** What an append is about to record: positions given, payloads written, the link computed. The same for every log that chains. */
+import { RULES, SCHEMA, type LoggedEvent, type NewEvent } from './catalogue.ts';
+import { hashPayload, headerOf, linkOf } from './chain.ts';
+import { assertRecordable } from './parse.ts';
+
+export interface Batch {
+  readonly events: readonly LoggedEvent[];
+  /** JSON text of each event's data. */
+  readonly payloads: readonly string[];
+  readonly link: string;
+}
+
+/** Places `events` after `head`. *Errors*: {@link BadEvent} for an event that could not be kept exactly. */
+export function makeBatch(events: readonly NewEvent[], head: number, previous: string, rules: string = RULES): Batch {
+  const placed = placeEvents(events, head, rules);
+  const payloads = new Array<string>(placed.length);
+  let headers = '';
+  for (let index = 0; index < placed.length; index++) {
+    const event = placed[index]!;
+    const payload = (payloads[index] = JSON.stringify(event.data));
+    headers += headerOf(event.id, event.at, event.cause, event.type, SCHEMA, rules, hashPayload(payload));
+  }
+  return { events: placed, payloads, link: linkOf(previous, head + 1, placed.length, headers) };
+}
+
+/** The events as recorded after `head`, in the order given. */
+export function placeEvents(events: readonly NewEvent[], head: number, rules: string = RULES): readonly LoggedEvent[] {
+  return events.map((event, index) => {
+    const position = head + 1 + index;
+    assertRecordable(event, position);
+    const { type, data, id, at, cause } = event;
+    return { position, type, data, id, at, cause, schema: SCHEMA, rules } as LoggedEvent;
+  });
+}

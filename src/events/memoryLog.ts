@@ -1,0 +1,107 @@
+/**
+ * A log that lives as long as the process: for tests, simulation and embedding without a disk. It keeps every promise of the port
+ * but durability. The chain is computed when somebody asks for it, as a simulation appends millions of events that nobody verifies.
+ */
+import { placeEvents } from './batch.ts';
+import { RULES, type LoggedEvent, type NewEvent } from './catalogue.ts';
+import { GENESIS, hashPayload, headerOf, linkOf, type LogRow, type RowSource } from './chain.ts';
+import { LogConflict, type EventLog, type LogReport } from './log.ts';
+
+/** An empty log in memory. `rules` is stamped on every event. */
+export function memoryLog(rules: string = RULES): EventLog & RowSource {
+  return new MemoryLog(rules);
+}
+
+class MemoryLog implements EventLog, RowSource {
+  readonly #rules: string;
+  readonly #events: LoggedEvent[] = [];
+  readonly #positions = new Map<string, number>();
+  /** Last position of each batch. */
+  readonly #ends: number[] = [];
+  readonly #marks = new Map<number, string>();
+
+  constructor(rules: string) {
+    this.#rules = rules;
+  }
+
+  get head(): number {
+    return this.#events.length;
+  }
+
+  append(events: readonly NewEvent[], expectedHead: number = this.head): readonly LoggedEvent[] {
+    if (expectedHead !== this.head) throw headMoved(expectedHead, this.head);
+    const fresh = placeEvents(this.#unknownOf(events), this.head, this.#rules);
+    for (const event of fresh) {
+      this.#events.push(event);
+      this.#positions.set(event.id, event.position);
+    }
+    if (fresh.length > 0) this.#ends.push(this.head);
+    return events.map(({ id }) => this.#events[this.#positions.get(id)! - 1]!);
+  }
+
+  positionOf(id: string): number | undefined {
+    return this.#positions.get(id);
+  }
+
+  *read(from = 1): Iterable<LoggedEvent> {
+    const end = this.head;
+    for (let position = Math.max(from, 1); position <= end; position++) yield this.#events[position - 1]!;
+  }
+
+  mark(position: number, stateHash: string): void {
+    assertMarkable(position, this.head);
+    if (!this.#marks.has(position)) this.#marks.set(position, stateHash);
+  }
+
+  *marks(): Iterable<{ readonly position: number; readonly stateHash: string }> {
+    const positions = [...this.#marks.keys()].sort((a, b) => a - b);
+    for (const position of positions) yield { position, stateHash: this.#marks.get(position)! };
+  }
+
+  verify(): LogReport {
+    let link = GENESIS;
+    for (const row of this.rows()) link = row.link ?? link;
+    return { events: this.head, head: this.head, batches: this.#ends.length, link, broken: null };
+  }
+
+  *rows(): Iterable<LogRow> {
+    let link = GENESIS;
+    let first = 1;
+    for (const end of this.#ends) {
+      const rows = this.#events.slice(first - 1, end).map(rowOf);
+      const headers = rows.map((row) =>
+        headerOf(row.id, row.at, row.cause, row.type, row.schema, row.rules, row.payloadHash),
+      );
+      link = linkOf(link, first, rows.length, headers.join(''));
+      for (const row of rows) yield row.position === end ? { ...row, link } : row;
+      first = end + 1;
+    }
+  }
+
+  close(): void {
+    // Nothing is held.
+  }
+
+  /** Those of a batch that are not recorded yet, each id once. */
+  #unknownOf(events: readonly NewEvent[]): readonly NewEvent[] {
+    const seen = new Set<string>();
+    return events.filter(({ id }) => !this.#positions.has(id) && !seen.has(id) && seen.add(id));
+  }
+}
+
+function rowOf(event: LoggedEvent): LogRow {
+  const { position, type, data, id, at, cause, schema, rules } = event;
+  const payload = JSON.stringify(data);
+  return { position, id, at, cause, type, schema, rules, link: null, payloadHash: hashPayload(payload), payload };
+}
+
+/** What an append answers when somebody else was faster. */
+export function headMoved(expected: number, head: number): LogConflict {
+  return new LogConflict(`the log's head is ${head}, not ${expected}: read on from ${expected + 1} and decide again`);
+}
+
+/** A mark says what the fold had after an event; there is none after an event that is not recorded. */
+export function assertMarkable(position: number, head: number): void {
+  if (!Number.isSafeInteger(position) || position < 1 || position > head)
+    throw new RangeError(`no event at position ${position} to mark: the head is ${head}`);
+}

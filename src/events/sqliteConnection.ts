@@ -1,0 +1,140 @@
+/** An open log file: its settings, made anew on every open, and its statements. */
+import Database from 'better-sqlite3';
+import type { Statement } from 'better-sqlite3';
+import { LogUnavailable, LogUnreadable } from './log.ts';
+import { logError } from './sqliteError.ts';
+import { APPLICATION_ID, FORMAT, sqlTexts, type StoredRow } from './sqliteSchema.ts';
+import { assertSqliteVersion } from './storeFile.ts';
+
+const OWNER_WAIT_MS = 250;
+const READER_WAIT_MS = 1_000;
+const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** What holds of a connection right now, read from SQLite itself. For `doctor` and tests. */
+export interface LogSettings {
+  readonly sqlite: string;
+  readonly journalMode: string;
+  /** 2 is FULL. */
+  readonly synchronous: number;
+  readonly format: number;
+}
+
+export interface Connection {
+  readonly db: Database.Database;
+  readonly insertEvent: Statement<[...StoredRow]>;
+  readonly eventsFrom: Statement<[position: number, limit: number], StoredRow>;
+  readonly head: Statement<[limit: 1], LinkRow>;
+  readonly linkAt: Statement<[position: number], string | null>;
+  readonly linkBefore: Statement<[position: number, limit: 1], LinkRow>;
+  readonly positionOf: Statement<[id: string], number>;
+  readonly idsAfter: Statement<[position: number], string>;
+  readonly deleteAfter: Statement<[position: number]>;
+  readonly redact: Statement<[hash: string, payload: null, position: number]>;
+  readonly words: Statement<[], { number: number; text: string }>;
+  readonly insertWord: Statement<[text: string]>;
+  readonly insertMark: Statement<[position: number, stateHash: string]>;
+  readonly marks: Statement<[], { position: number; stateHash: string }>;
+  readonly verified: Statement<[one: 1], { position: number; link: string }>;
+  readonly setVerified: Statement<[one: 1, position: number, link: string, position: number, link: string]>;
+  readonly begin: Statement<[]>;
+  readonly commit: Statement<[]>;
+}
+
+export interface LinkRow {
+  readonly position: number;
+  readonly link: string | null;
+}
+
+/**
+ * Opens the file. `synchronous` is set every time, as better-sqlite3 is built to fall back to NORMAL for a WAL file that exists
+ * already, and NORMAL loses acknowledged events in a power cut.
+ */
+export function openDatabase(path: string, role: 'owner' | 'reader'): Database.Database {
+  const reader = role === 'reader';
+  const db = new Database(path, {
+    fileMustExist: true,
+    readonly: reader,
+    timeout: reader ? READER_WAIT_MS : OWNER_WAIT_MS,
+  });
+  try {
+    assertSqliteVersion(db.prepare<[], string>('select sqlite_version()').pluck().get() ?? '');
+    db.pragma('trusted_schema = OFF');
+    if (!reader) setDurable(db, path);
+    return db;
+  } catch (error) {
+    db.close();
+    throw logError(error, path);
+  }
+}
+
+function setDurable(db: Database.Database, path: string): void {
+  if (db.pragma('journal_mode = WAL', { simple: true }) !== 'wal')
+    throw new LogUnavailable(`${path} cannot be put into WAL mode: choose a folder on a local disk`);
+  db.pragma('synchronous = FULL');
+  // On macOS fsync alone stops at the drive's cache.
+  db.pragma('fullfsync = ON');
+  db.pragma('checkpoint_fullfsync = ON');
+  db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
+  // A redacted payload must not linger in a free page.
+  db.pragma('secure_delete = ON');
+  // No table refers to another; checking for it would cost on every insert.
+  db.pragma('foreign_keys = OFF');
+}
+
+/** The statements of a file whose tables stand. */
+export function prepareStatements(db: Database.Database): Connection {
+  return {
+    db,
+    insertEvent: db.prepare(sqlTexts.insertEvent),
+    eventsFrom: db.prepare<[number, number], StoredRow>(sqlTexts.eventsFrom).raw(),
+    head: db.prepare(sqlTexts.head),
+    linkAt: db.prepare<[number], string | null>(sqlTexts.linkAt).pluck(),
+    linkBefore: db.prepare(sqlTexts.linkBefore),
+    positionOf: db.prepare<[string], number>(sqlTexts.positionOf).pluck(),
+    idsAfter: db.prepare<[number], string>(sqlTexts.idsAfter).pluck(),
+    deleteAfter: db.prepare(sqlTexts.deleteAfter),
+    redact: db.prepare(sqlTexts.redact),
+    words: db.prepare(sqlTexts.words),
+    insertWord: db.prepare(sqlTexts.insertWord),
+    insertMark: db.prepare(sqlTexts.insertMark),
+    marks: db.prepare(sqlTexts.marks),
+    verified: db.prepare(sqlTexts.verified),
+    setVerified: db.prepare(sqlTexts.setVerified),
+    begin: db.prepare('begin immediate'),
+    commit: db.prepare('commit'),
+  };
+}
+
+/**
+ * Refuses a file that is not ours or of a newer major, before anything may write to it. Returns the format, 0 for a new file.
+ * Read through SQLite and not from the file's bytes, as closing a file drops this process's locks on it (POSIX).
+ */
+export function assertFormat(path: string): number {
+  const db = openDatabase(path, 'reader');
+  try {
+    const [pages, application, format] = ['page_count', 'application_id', 'user_version'].map((name) =>
+      Number(db.pragma(name, { simple: true })),
+    ) as [number, number, number];
+    if (pages === 0) return 0;
+    if (application !== APPLICATION_ID)
+      throw new LogUnreadable(`${path} is a database of another program: choose another path for the log`);
+    if (format > FORMAT)
+      throw new LogUnreadable(
+        `${path} was written by a newer version (format ${format}, known up to ${FORMAT}): upgrade; the file is untouched`,
+      );
+    return format;
+  } catch (error) {
+    throw logError(error, path);
+  } finally {
+    db.close();
+  }
+}
+
+export function settingsOf(db: Database.Database): LogSettings {
+  return {
+    sqlite: db.prepare<[], string>('select sqlite_version()').pluck().get() ?? '',
+    journalMode: String(db.pragma('journal_mode', { simple: true })),
+    synchronous: Number(db.pragma('synchronous', { simple: true })),
+    format: Number(db.pragma('user_version', { simple: true })),
+  };
+}

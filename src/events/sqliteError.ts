@@ -1,0 +1,32 @@
+/** What an error of SQLite or of the file system means for a log. */
+import { LogConflict, LogUnavailable, LogUnreadable } from './log.ts';
+
+const NEXT: ReadonlyMap<string, string> = new Map([
+  ['SQLITE_FULL', 'the disk is full: free some space'],
+  ['ENOSPC', 'the disk is full: free some space'],
+  ['SQLITE_READONLY', 'it is read-only: check who owns the file and its folder'],
+  ['SQLITE_CANTOPEN', 'it cannot be opened: check who owns the file and its folder'],
+  ['EACCES', 'access is denied: check who owns the file and its folder'],
+  ['EPERM', 'access is denied: check who owns the file and its folder'],
+  ['EROFS', 'the file system is read-only'],
+  ['SQLITE_BUSY', 'another program holds a lock on it: close that program'],
+  ['SQLITE_IOERR', 'the disk reported an error: check the disk'],
+]);
+
+/** The typed error for what was thrown; typed errors pass. */
+export function logError(error: unknown, path: string): Error {
+  if (error instanceof LogConflict || error instanceof LogUnavailable || error instanceof LogUnreadable) return error;
+  const code = codeOf(error);
+  if (code === undefined) return error instanceof Error ? error : new Error(String(error));
+  const primary = code.split('_').slice(0, 2).join('_');
+  const options = { cause: error };
+  if (primary === 'SQLITE_CORRUPT' || primary === 'SQLITE_NOTADB')
+    return new LogUnreadable(`${path} is damaged or no log (${code}): move it away or restore a backup`, options);
+  return new LogUnavailable(`${path}: ${NEXT.get(primary) ?? NEXT.get(code) ?? 'refused'} (${code})`, options);
+}
+
+/** Code of an SqliteError or a system error. */
+export function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}

@@ -1,0 +1,250 @@
+/**
+ * The log on disk: SQLite in WAL mode, one owner, every commit synced before it is acknowledged. DESIGN 5.6.
+ *
+ * At open the chain is checked from the point up to which an earlier owner read it back, so that a long log opens as fast as a short
+ * one; `verify` checks all of it, and no event is ever read without its batch being checked. After a failed write the connection is
+ * given up (an fsync that failed once may report success the next time while the data is gone) and the file is opened anew.
+ */
+import type { Database } from 'better-sqlite3';
+import { makeBatch, type Batch } from './batch.ts';
+import { eventTypes, RULES, SCHEMA, type LoggedEvent, type NewEvent } from './catalogue.ts';
+import { hashPayload, isWord, type LogRow, type RowSource } from './chain.ts';
+import { acquireLock } from './lock.ts';
+import {
+  LogConflict,
+  LogUnreadable,
+  type EventLog,
+  type LogReader,
+  type LogReport,
+  type RecordedEvent,
+} from './log.ts';
+import { assertMarkable, headMoved } from './memoryLog.ts';
+import { isUnknown } from './parse.ts';
+import {
+  assertFormat,
+  openDatabase,
+  prepareStatements,
+  type Connection,
+  type LogSettings,
+} from './sqliteConnection.ts';
+import { codeOf, logError } from './sqliteError.ts';
+import { migrate } from './sqliteMigrate.ts';
+import { check, emptyWal, OwnedConnection, rollBack } from './sqliteOwner.ts';
+import { SqliteReader } from './sqliteReader.ts';
+import { assertStoreFile, prepareStoreFile } from './storeFile.ts';
+import type { ChainPoint } from './verifiedRows.ts';
+
+/** How much of the chain one rest reads back, so that closing stays quick. */
+const REST_EVENTS = 10_000;
+
+export interface SqliteLogOptions {
+  /** Rules version stamped on every event; the catalogue's own when absent. */
+  readonly rules?: string;
+}
+
+/** A log on disk that this process owns. */
+export interface SqliteLog extends EventLog, RowSource {
+  readonly path: string;
+  /** For idle moments: reads some of the chain back, remembers how far it holds, and empties the WAL. Bounded. */
+  rest(): void;
+  /** Takes an event's payload out of the file for good. Its hash stays, so the chain holds; the event is read as unknown. */
+  redact(position: number): void;
+  /** What holds of the connection right now. */
+  settings(): LogSettings;
+}
+
+/** A log on disk, read beside its owner. */
+export interface SqliteLogReader extends LogReader, RowSource {
+  readonly path: string;
+  settings(): LogSettings;
+}
+
+/** See `openSqliteLog` in open.ts. */
+export async function openOwned(path: string, options: SqliteLogOptions = {}): Promise<SqliteLog> {
+  const rules = options.rules ?? RULES;
+  if (!isWord(rules)) throw new RangeError('rules: expected 1 to 64 visible ASCII characters');
+  const unlock = own(path);
+  let db: Database | undefined;
+  try {
+    assertFormat(path);
+    db = openDatabase(path, 'owner');
+    await migrate(db, path);
+    return new OwnedLog(path, prepareStatements(db), rules, unlock);
+  } catch (error) {
+    db?.close();
+    unlock();
+    throw logError(error, path);
+  }
+}
+
+/** See `openSqliteLogReadOnly` in open.ts. */
+export function openBeside(path: string): SqliteLogReader {
+  assertStoreFile(path);
+  try {
+    if (assertFormat(path) === 0)
+      throw new LogUnreadable(`${path} is empty, no log was ever written to it: check the path`);
+    const connection = prepareStatements(openDatabase(path, 'reader'));
+    return new SqliteReader(path, () => connection);
+  } catch (error) {
+    throw logError(error, path);
+  }
+}
+
+/** Readies the file and takes its lock. */
+function own(path: string): () => void {
+  try {
+    prepareStoreFile(path);
+    return acquireLock(`${path}.lock`);
+  } catch (error) {
+    throw logError(error, path);
+  }
+}
+
+class OwnedLog implements SqliteLog {
+  readonly path: string;
+  readonly #rules: string;
+  readonly #unlock: () => void;
+  readonly #owned: OwnedConnection;
+  readonly #reader: SqliteReader;
+  /** Number of each word, as rows hold it. */
+  readonly #numbers: ReadonlyMap<string, number>;
+  #remembered = 0;
+
+  constructor(path: string, connection: Connection, rules: string, unlock: () => void) {
+    this.path = path;
+    this.#rules = rules;
+    this.#unlock = unlock;
+    this.#owned = new OwnedConnection(path, connection);
+    this.#reader = new SqliteReader(path, () => this.#owned.get());
+    this.#owned.acknowledged = check(path, connection);
+    this.#numbers = learnWords(connection, [...eventTypes, rules]);
+    this.#remember(this.#owned.acknowledged);
+  }
+
+  get head(): number {
+    return this.#owned.acknowledged.position;
+  }
+
+  append(events: readonly NewEvent[], expectedHead: number = this.head): readonly LoggedEvent[] {
+    const connection = this.#owned.get();
+    const { position: head, link } = this.#owned.acknowledged;
+    if (expectedHead !== head) throw headMoved(expectedHead, head);
+    if (events.length === 0) return [];
+    const batch = makeBatch(events, head, link, this.#rules);
+    try {
+      this.#insert(connection, batch);
+    } catch (error) {
+      if (codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE') return this.#appendUnknown(connection, events);
+      throw this.#owned.giveUp(error, idsOf(events));
+    }
+    this.#owned.acknowledged = { position: head + events.length, link: batch.link };
+    return batch.events;
+  }
+
+  positionOf(id: string): number | undefined {
+    return this.#reader.positionOf(id);
+  }
+
+  mark(position: number, stateHash: string): void {
+    assertMarkable(position, this.head);
+    this.#owned.write(({ insertMark }) => insertMark.run(position, stateHash));
+  }
+
+  redact(position: number): void {
+    assertMarkable(position, this.head);
+    this.#owned.write((connection) => {
+      const payload = connection.eventsFrom.get(position, 1)?.[9] ?? null;
+      if (payload !== null) connection.redact.run(hashPayload(payload), null, position);
+      emptyWal(connection);
+    });
+  }
+
+  rest(): void {
+    this.#remember(this.#reader.readBack(REST_EVENTS));
+    this.#owned.write(emptyWal);
+  }
+
+  read(from?: number): Iterable<RecordedEvent> {
+    return this.#reader.read(from);
+  }
+
+  marks(): Iterable<{ readonly position: number; readonly stateHash: string }> {
+    return this.#reader.marks();
+  }
+
+  rows(): Iterable<LogRow> {
+    return this.#reader.rows();
+  }
+
+  verify(): LogReport {
+    return this.#reader.verify();
+  }
+
+  settings(): LogSettings {
+    return this.#reader.settings();
+  }
+
+  /** Never fails: the chain or the disk will say so again at the next open, where somebody can act on it. */
+  close(): void {
+    try {
+      this.rest();
+    } catch {
+      // Closed before, given up, or damaged.
+    }
+    this.#owned.close();
+    this.#unlock();
+  }
+
+  /** One event commits by itself: a transaction around it would only cost. */
+  #insert(connection: Connection, { events, payloads, link }: Batch): void {
+    const end = events.length - 1;
+    const rules = this.#numbers.get(this.#rules)!;
+    if (end > 0) connection.begin.run();
+    for (let index = 0; index <= end; index++) {
+      const { position, id, at, cause, type } = events[index]!;
+      const hanging = index === end ? link : null;
+      const number = this.#numbers.get(type)!;
+      connection.insertEvent.run(position, id, at, cause, number, SCHEMA, rules, hanging, null, payloads[index]!);
+    }
+    if (end > 0) connection.commit.run();
+  }
+
+  /** The way of a batch with ids already recorded, or one id twice: the others are appended, and all are answered. */
+  #appendUnknown(connection: Connection, events: readonly NewEvent[]): readonly LoggedEvent[] {
+    rollBack(connection);
+    const fresh = new Map<string, NewEvent>();
+    for (const event of events)
+      if (!fresh.has(event.id) && this.positionOf(event.id) === undefined) fresh.set(event.id, event);
+    const recorded = new Map(this.append([...fresh.values()]).map((event) => [event.id, event]));
+    return events.map(({ id }) => recorded.get(id) ?? this.#recorded(id));
+  }
+
+  #recorded(id: string): LoggedEvent {
+    const [event] = this.read(this.positionOf(id));
+    if (event === undefined || isUnknown(event))
+      throw new LogConflict(`id ${id} was recorded by a newer version, or redacted: append under another id`);
+    return event;
+  }
+
+  /** How far the chain was read back is a convenience: failing to note it fails nothing else. */
+  #remember({ position, link }: ChainPoint): void {
+    if (position === this.#remembered) return;
+    try {
+      this.#owned.write(({ setVerified }) => setVerified.run(1, position, link, position, link));
+      this.#remembered = position;
+    } catch {
+      // The connection was given up; the next use opens the file anew.
+    }
+  }
+}
+
+/** Numbers of the words that this process will write, taught to the file where it lacks them. */
+function learnWords({ insertWord, words }: Connection, wanted: readonly string[]): ReadonlyMap<string, number> {
+  const known = new Set(words.all().map(({ text }) => text));
+  for (const word of wanted) if (!known.has(word)) insertWord.run(word);
+  return new Map(words.all().map(({ text, number }) => [text, number]));
+}
+
+function idsOf(events: readonly NewEvent[]): readonly string[] {
+  return events.map(({ id }) => id);
+}

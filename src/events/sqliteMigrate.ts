@@ -1,0 +1,87 @@
+/** Brings a log file's tables up to date: up only, all steps in one transaction, after a copy of the file. */
+import type Database from 'better-sqlite3';
+import { Kysely, Migrator, SqliteDialect, type Migration } from 'kysely';
+import { closeSync, openSync } from 'node:fs';
+import { LogUnavailable, LogUnreadable } from './log.ts';
+import { codeOf } from './sqliteError.ts';
+import { APPLICATION_ID, FORMAT, migrations as shipped, type LogTables } from './sqliteSchema.ts';
+
+const MAX_BACKUPS = 100;
+
+/**
+ * Runs the migrations that the file lacks and returns their names. Steps of a newer minor that this version does not know are left
+ * alone. *Errors*: {@link LogUnreadable} when a step fails; the file is then as before.
+ */
+export async function migrate(
+  db: Database.Database,
+  path: string,
+  migrations: Readonly<Record<string, Migration>> = shipped,
+  format: number = FORMAT,
+): Promise<readonly string[]> {
+  const done = executed(db);
+  const pending = Object.keys(migrations).filter((name) => !done.has(name));
+  if (pending.length === 0) return [];
+  if (done.size > 0) backUp(db, path);
+  await inTransaction(db, async () => {
+    await runMigrations(db, path, migrations);
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+    db.pragma(`user_version = ${format}`);
+  });
+  // The gate of an older binary reads these two; they must not wait in the WAL.
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  return pending;
+}
+
+async function runMigrations(
+  db: Database.Database,
+  path: string,
+  migrations: Readonly<Record<string, Migration>>,
+): Promise<void> {
+  // Never destroyed: that would close the connection, which belongs to the log.
+  const kysely = new Kysely<LogTables>({ dialect: new SqliteDialect({ database: db }) });
+  const provider = { getMigrations: (): Promise<Record<string, Migration>> => Promise.resolve({ ...migrations }) };
+  const { error } = await new Migrator({ db: kysely, provider }).migrateToLatest();
+  if (error === undefined) return;
+  const reason = error instanceof Error ? error.message : String(error);
+  if (codeOf(error) !== undefined) throw error;
+  throw new LogUnreadable(`${path} could not be migrated (${reason}): it is as before, use the version that wrote it`);
+}
+
+/** Kysely gives SQLite no transaction around migrations, so a crash between two steps would leave half a schema. */
+async function inTransaction(db: Database.Database, work: () => Promise<void>): Promise<void> {
+  db.exec('begin immediate');
+  try {
+    await work();
+    db.exec('commit');
+  } catch (error) {
+    if (db.inTransaction) db.exec('rollback');
+    throw error;
+  }
+}
+
+function executed(db: Database.Database): ReadonlySet<string> {
+  const table = db.prepare("select 1 from sqlite_master where name = 'kysely_migration'").get();
+  if (table === undefined) return new Set();
+  return new Set(db.prepare<[], string>('select name from kysely_migration').pluck().all());
+}
+
+/** A whole copy beside the file, `.backup-1` and so on. An older backup is never written over. */
+function backUp(db: Database.Database, path: string): void {
+  for (let number = 1; number <= MAX_BACKUPS; number++) {
+    const target = `${path}.backup-${number}`;
+    if (!createEmpty(target)) continue;
+    db.prepare('vacuum into ?').run(target);
+    return;
+  }
+  throw new LogUnavailable(`there are ${MAX_BACKUPS} backups beside ${path}: move some away, then start again`);
+}
+
+function createEmpty(path: string): boolean {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}

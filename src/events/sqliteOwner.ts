@@ -1,0 +1,122 @@
+/**
+ * The owner's connection, and what becomes of it after a failed write. An fsync that failed once may report success the next time
+ * although the data is gone, so nothing is tried again on the same connection: it is closed, and the file is opened anew and checked
+ * before the next use.
+ */
+import { BrokenChain, GENESIS } from './chain.ts';
+import { LogConflict, LogUnreadable } from './log.ts';
+import { openDatabase, prepareStatements, type Connection } from './sqliteConnection.ts';
+import { logError } from './sqliteError.ts';
+import { closedLog, SqliteReader } from './sqliteReader.ts';
+import type { ChainPoint } from './verifiedRows.ts';
+
+/** `quick_check` reads the whole file; above this size the chain alone is checked at open. */
+const QUICK_CHECK_BYTES = 64 * 1024 * 1024;
+
+export class OwnedConnection {
+  readonly path: string;
+  /** The newest event that was acknowledged. *Changed by*: the log, with each append. */
+  acknowledged: ChainPoint = { position: 0, link: GENESIS };
+  #connection: Connection | undefined;
+  /** Ids of the batch whose commit failed: the only ones that may be found beyond `acknowledged` then. */
+  #doubtful: ReadonlySet<string> = new Set();
+  #closed = false;
+
+  constructor(path: string, connection: Connection) {
+    this.path = path;
+    this.#connection = connection;
+  }
+
+  /** A connection that no write has failed on. *Errors*: as opening a log. */
+  get(): Connection {
+    return this.#connection ?? this.#reopen();
+  }
+
+  /** Runs a write. *Errors*: typed; the connection is then given up. */
+  write<T>(work: (connection: Connection) => T): T {
+    const connection = this.get();
+    try {
+      return work(connection);
+    } catch (error) {
+      throw this.giveUp(error);
+    }
+  }
+
+  /** Closes the connection after `error` and returns the typed error to throw. `doubtful` are the ids of the batch, if it was one. */
+  giveUp(error: unknown, doubtful: readonly string[] = []): Error {
+    this.#doubtful = new Set(doubtful);
+    closeQuietly(this.#connection);
+    this.#connection = undefined;
+    return logError(error, this.path);
+  }
+
+  close(): void {
+    closeQuietly(this.#connection);
+    this.#connection = undefined;
+    this.#closed = true;
+  }
+
+  #reopen(): Connection {
+    if (this.#closed) throw closedLog(this.path);
+    let connection: Connection | undefined;
+    try {
+      connection = prepareStatements(openDatabase(this.path, 'owner'));
+      this.#takeBack(connection);
+      check(this.path, connection, this.acknowledged);
+    } catch (error) {
+      closeQuietly(connection);
+      throw logError(error, this.path);
+    }
+    return (this.#connection = connection);
+  }
+
+  /**
+   * Removes the batch whose commit failed, should it have reached the file after all: it was not acknowledged, and what is built on
+   * it could be lost with it. Then empties the WAL, so that nothing new is written behind pages that may not be on the disk.
+   */
+  #takeBack(connection: Connection): void {
+    const beyond = connection.idsAfter.all(this.acknowledged.position);
+    if (beyond.some((id) => !this.#doubtful.has(id))) throw foreignWriter(this.path);
+    if (beyond.length > 0) connection.deleteAfter.run(this.acknowledged.position);
+    emptyWal(connection);
+  }
+}
+
+/** Checks the file and the chain of what was not read back yet; `expected` must be its head. */
+export function check(path: string, connection: Connection, expected?: ChainPoint): ChainPoint {
+  const reader = new SqliteReader(path, () => connection);
+  const damage = sizeOf(connection) > QUICK_CHECK_BYTES ? null : reader.damage('quick_check');
+  if (damage !== null) throw new LogUnreadable(`${path}: ${damage}; move it away or restore a backup`);
+  const held = reader.readBack(Infinity);
+  if (expected !== undefined && (held.position !== expected.position || held.link !== expected.link))
+    throw new BrokenChain(expected.position, `the log ends at ${held.position} now`);
+  return held;
+}
+
+/** Moves everything from the WAL into the file. A reader in the middle of a page delays it; the next call does it then. */
+export function emptyWal({ db }: Connection): void {
+  db.pragma('wal_checkpoint(TRUNCATE)');
+}
+
+/** Undoes an open transaction, if the error left one. */
+export function rollBack({ db }: Connection): void {
+  if (db.inTransaction) db.exec('rollback');
+}
+
+/** When rows appear that the owner did not write. */
+function foreignWriter(path: string): LogConflict {
+  return new LogConflict(`another program wrote to ${path}: stop it, then start again`);
+}
+
+function sizeOf({ db }: Connection): number {
+  return Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }));
+}
+
+/** An error on closing says nothing that the failed write had not said. */
+function closeQuietly(connection: Connection | undefined): void {
+  try {
+    connection?.db.close();
+  } catch {
+    // The file is opened anew and checked before it is used again.
+  }
+}

@@ -1,0 +1,158 @@
+/** Reading a log file: for its owner, and beside the owner on a handle that cannot write. */
+import { BrokenChain, GENESIS, hashPayload, type LogRow, type RowSource } from './chain.ts';
+import { LogUnavailable, LogUnreadable, type LogReader, type LogReport, type RecordedEvent } from './log.ts';
+import { recordedEvent, type Envelope } from './parse.ts';
+import { settingsOf, type Connection, type LogSettings } from './sqliteConnection.ts';
+import { logError } from './sqliteError.ts';
+import type { StoredRow } from './sqliteSchema.ts';
+import { PAGE_ROWS, verifiedRows, type ChainPoint } from './verifiedRows.ts';
+
+const START: ChainPoint = { position: 0, link: GENESIS };
+
+/** Reads through whatever connection it is handed; the owner's may be another one after a disk error. */
+export class SqliteReader implements LogReader, RowSource {
+  readonly path: string;
+  readonly #source: () => Connection;
+  /** Text of each word by its number. Words are only ever added. */
+  #words: readonly string[] = [];
+
+  constructor(path: string, source: () => Connection) {
+    this.path = path;
+    this.#source = source;
+  }
+
+  get head(): number {
+    return this.last.position;
+  }
+
+  /** The newest event's position and the link on it. */
+  get last(): ChainPoint {
+    const last = this.#ask(({ head }) => head.get(1));
+    if (last === undefined) return START;
+    if (last.link === null) throw new BrokenChain(last.position, 'the last batch has no link');
+    return { position: last.position, link: last.link };
+  }
+
+  positionOf(id: string): number | undefined {
+    return this.#ask(({ positionOf }) => positionOf.get(id));
+  }
+
+  *read(from = 1): Generator<RecordedEvent, void, void> {
+    for (const run of this.runs(this.#pointBefore(from)))
+      for (const row of run) if (row[0] >= from) yield recordedEvent(this.#envelope(row), dataOf(row));
+  }
+
+  *rows(): Generator<LogRow, void, void> {
+    for (const run of this.runs(START)) for (const row of run) yield this.#logRow(row);
+  }
+
+  *marks(): Generator<{ readonly position: number; readonly stateHash: string }, void, void> {
+    yield* this.#ask(({ marks }) => marks.all());
+  }
+
+  /** Reads everything: SQLite's own check of pages and indexes, then the chain from the first event. */
+  verify(): LogReport {
+    const seen = { events: 0, head: 0, batches: 0, link: GENESIS };
+    try {
+      const damage = this.damage('integrity_check');
+      for (const run of this.runs(START)) {
+        const last = run[run.length - 1]!;
+        seen.events += run.length;
+        for (const row of run) if (row[7] !== null) seen.batches++;
+        [seen.head, seen.link] = [last[0], last[7]!];
+      }
+      return { ...seen, broken: damage === null ? null : { position: seen.head, reason: damage } };
+    } catch (error) {
+      if (!(error instanceof LogUnreadable)) throw error;
+      const [position, reason] =
+        error instanceof BrokenChain ? [error.position, error.reason] : [seen.head + 1, error.message];
+      return { ...seen, broken: { position, reason } };
+    }
+  }
+
+  /** What SQLite finds wrong with the file, or `null`. */
+  damage(check: 'quick_check' | 'integrity_check'): string | null {
+    const found = this.#ask(({ db }) => db.pragma(`${check}(1)`, { simple: true }));
+    return found === 'ok' ? null : `the file is damaged: ${String(found)}`;
+  }
+
+  settings(): LogSettings {
+    return this.#ask(({ db }) => settingsOf(db));
+  }
+
+  close(): void {
+    this.#source().db.close();
+  }
+
+  /** Checked rows from after `start` to the head of now, in runs of whole batches. */
+  runs(start: ChainPoint): Generator<readonly StoredRow[], void, void> {
+    const page = (from: number): readonly StoredRow[] => this.#ask(({ eventsFrom }) => eventsFrom.all(from, PAGE_ROWS));
+    return verifiedRows(page, (number) => this.#word(number), start, this.head);
+  }
+
+  /**
+   * Checks the chain from the point that was checked before, `limit` events or a page more, and returns how far it holds. Starts at
+   * the first event when that point is not in the file any more. *Errors*: {@link BrokenChain}.
+   */
+  readBack(limit: number): ChainPoint {
+    const start = this.#checkedBefore();
+    let held = start;
+    for (const run of this.runs(start)) {
+      const last = run[run.length - 1]!;
+      held = { position: last[0], link: last[7]! };
+      if (held.position - start.position >= limit) break;
+    }
+    return held;
+  }
+
+  #checkedBefore(): ChainPoint {
+    const point = this.#ask(({ verified }) => verified.get(1)) ?? START;
+    return this.#ask(({ linkAt }) => linkAt.get(point.position)) === point.link ? point : START;
+  }
+
+  #pointBefore(from: number): ChainPoint {
+    const before = this.#ask(({ linkBefore }) => linkBefore.get(from, 1));
+    return before === undefined ? START : { position: before.position, link: before.link! };
+  }
+
+  #word(number: number): string {
+    const word = this.#words[number];
+    if (word !== undefined) return word;
+    const words: string[] = [];
+    for (const { number: at, text } of this.#ask(({ words: all }) => all.all())) words[at] = text;
+    this.#words = words;
+    const found = words[number];
+    if (found === undefined) throw new LogUnreadable(`${this.path} names no word ${number}: restore a backup`);
+    return found;
+  }
+
+  #envelope(row: StoredRow): Envelope {
+    const [type, rules] = [this.#word(row[4]), this.#word(row[6])];
+    return { position: row[0], type, id: row[1], at: row[2], cause: row[3], schema: row[5], rules };
+  }
+
+  #logRow(row: StoredRow): LogRow {
+    const payload = row[9];
+    const payloadHash = payload === null ? row[8]! : hashPayload(payload);
+    return { ...this.#envelope(row), link: row[7], payloadHash, payload };
+  }
+
+  #ask<T>(question: (connection: Connection) => T): T {
+    try {
+      const connection = this.#source();
+      if (!connection.db.open) throw closedLog(this.path);
+      return question(connection);
+    } catch (error) {
+      throw logError(error, this.path);
+    }
+  }
+}
+
+function dataOf(row: StoredRow): Readonly<Record<string, unknown>> | null {
+  return row[9] === null ? null : (JSON.parse(row[9]) as Record<string, unknown>);
+}
+
+/** What a log says to those who use it after it was closed. */
+export function closedLog(path: string): LogUnavailable {
+  return new LogUnavailable(`the log ${path} was closed: open it again`);
+}
