@@ -3,6 +3,7 @@
  * against it: a schema that drifts from the code is a promise nobody keeps.
  */
 import { configSchema } from '../src/cli/configSchema.ts';
+import { documents, documentSchema } from '../src/cli/documents.ts';
 
 export interface Artefact {
   /** Path in the repository. */
@@ -11,7 +12,10 @@ export interface Artefact {
 }
 
 export function artefacts(): readonly Artefact[] {
-  return [{ path: 'schemas/config.json', text: json(configSchema()) }];
+  return [{ path: 'schemas/config.json', text: json(configSchema()) }, ...schemas()];
 }
+
+const schemas = (): readonly Artefact[] =>
+  Object.keys(documents).map((name) => ({ path: `schemas/${name}.json`, text: json(documentSchema(name)) }));
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

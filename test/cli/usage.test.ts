@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { EXIT, verdictOf } from '../../src/cli/exit.ts';
 import { pathsOf } from '../../src/cli/paths.ts';
 import { run } from '../support/commandLine.ts';
+import { documentOf } from '../support/documents.ts';
 
 const state = mkdtempSync(join(tmpdir(), 'dacapo-usage-'));
 afterAll(() => {
@@ -39,7 +40,7 @@ test('--json prints one document with its schema version, wherever it stands', a
   ]) {
     const { code, stdout } = await run(args);
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ schemaVersion: 1, state, log: join(state, 'log.sqlite') });
+    expect(documentOf('paths', stdout)).toMatchObject({ schemaVersion: 1, state, log: join(state, 'log.sqlite') });
   }
 });
 

@@ -1,0 +1,94 @@
+/**
+ * The shape of every document that `--json` prints, as zod; `schemas/` is written from here and tests hold real output against it.
+ *
+ * Within one schemaVersion keys are only added, so a document may have more keys than its schema names. Every uint64 is decimal text.
+ */
+import { z } from 'zod';
+import { reasons } from '../reconcile/index.ts';
+import { SCHEMA_VERSION } from './output.ts';
+
+const uint64 = z.string().regex(/^(0|[1-9]\d{0,19})$/);
+const position = z.number().int().nonnegative();
+const instant = z.number().int().nonnegative().describe('milliseconds since the epoch');
+const account = z.string().nullable().describe('null: a route that no account decides');
+const state = z.enum(['published', 'opening', 'withheld', 'faulted', 'closing']);
+const reason = z.enum(reasons as [string, ...string[]]).nullable();
+const url = z.string().describe('an http address on loopback');
+const pid = z.number().int().positive();
+
+const document = <Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject =>
+  z.looseObject({ schemaVersion: z.literal(SCHEMA_VERSION), ...shape });
+
+const route = z.looseObject({
+  connector: z.string(),
+  account,
+  state,
+  reason,
+  stamp: z.looseObject({ revision: uint64, connectionVersion: uint64 }).nullable(),
+  tools: z.number().int().nonnegative().nullable(),
+  nextAttemptAt: instant.nullable(),
+});
+const anomaly = z.looseObject({
+  type: z.string(),
+  account,
+  connector: z.string().nullable(),
+  count: z.number().int().positive(),
+  lastPosition: position,
+});
+const link = z.looseObject({ position, at: instant, type: z.string(), text: z.string() });
+
+/** Name of the file in `schemas/` → what it describes. */
+export const documents: Readonly<Record<string, z.ZodObject>> = {
+  'ready-up': document({
+    ready: z.literal(true),
+    mcpUrl: url,
+    mcpToken: z.string(),
+    gatewayUrl: url,
+    authorityUrl: url,
+    adminUrl: url,
+    adminToken: z.string(),
+    viewerUrl: url.nullable(),
+    stateDir: z.string(),
+    pids: z.looseObject({ authority: pid, gateway: pid, daemon: pid }),
+  }),
+  status: document({
+    account: z
+      .looseObject({
+        id: z.string(),
+        epoch: position,
+        revision: uint64.nullable(),
+        synced: z.boolean(),
+        ageMs: z.number().nonnegative().nullable(),
+      })
+      .nullable(),
+    routes: z.array(route),
+    wanted: z.looseObject({}).nullable(),
+    due: z.array(z.string()),
+    anomalies: z.array(anomaly),
+  }),
+  why: document({
+    connector: z.string(),
+    account,
+    state,
+    reason,
+    text: z.string(),
+    chain: z.array(link),
+    wouldChange: z.string(),
+  }),
+  'log-verify': document({
+    events: position,
+    head: position,
+    batches: position,
+    link: z.string(),
+    broken: z.looseObject({ position, reason: z.string() }).nullable(),
+  }),
+  paths: document({ config: z.string(), state: z.string(), controlSocket: z.string(), log: z.string() }),
+  demo: document({ changed: z.string() }),
+};
+
+/** The JSON Schema of a document. */
+export function documentSchema(name: string): Readonly<Record<string, unknown>> {
+  const schema = documents[name];
+  if (schema === undefined) throw new RangeError(`no document is called ${name}`);
+  return { ...z.toJSONSchema(schema), title: `dacapo: ${name}` };
+}
