@@ -15,7 +15,7 @@ export function holdDirectory(state: string, sockets: readonly string[]): () => 
   mkdirSync(state, { recursive: true, mode: 0o700 });
   chmodSync(state, 0o700);
   const lock = join(state, 'up.lock');
-  closeSync(openSync(lock, 'a', 0o600));
+  createOnly(lock);
   try {
     return acquireLock(lock);
   } catch (error) {
@@ -25,6 +25,15 @@ export function holdDirectory(state: string, sockets: readonly string[]): () => 
       `${state} is in use by another dacapo up`,
       'stop that one, or choose another directory with --state',
     );
+  }
+}
+
+/** Never opens a file that is there: closing it would drop what this process holds of it (POSIX). */
+function createOnly(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
