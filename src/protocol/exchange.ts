@@ -6,7 +6,7 @@
  * "ModernStreamableHTTPClient", facts 2.3 rows 6–12, 23–25, faults D36, D40–D43.
  */
 import type { Deadline } from './deadline.ts';
-import { type HeaderFields, headerField } from './fields.ts';
+import { type HeaderFields, headerField, mediaType } from './fields.ts';
 import { BadJson, parseJson } from './json.ts';
 import {
   BadMessage,
@@ -125,12 +125,6 @@ async function readAnswer(response: PostResponse, outgoing: Outgoing, options: E
 function isIdentity(headers: HeaderFields): boolean {
   const encoding = headerField(headers, 'content-encoding') ?? '';
   return encoding === '' || encoding.toLowerCase() === 'identity';
-}
-
-/** The media type in lower case without its parameters; undefined when none is stated. */
-export function mediaType(headers: HeaderFields): string | undefined {
-  const type = headerField(headers, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase();
-  return type === '' ? undefined : type;
 }
 
 /** An error without an id answers the only request there is; a result must carry its id. */

@@ -10,3 +10,9 @@ export function headerField(headers: HeaderFields, name: string): string | undef
   const text = typeof value === 'string' ? value : value?.join(', ');
   return text?.replace(/^[\t ]+|[\t ]+$/g, '');
 }
+
+/** The media type in lower case without its parameters; undefined when none is stated. */
+export function mediaType(headers: HeaderFields): string | undefined {
+  const type = headerField(headers, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  return type === '' ? undefined : type;
+}

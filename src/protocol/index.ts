@@ -23,3 +23,6 @@ export * from './exchange.ts';
 export * from './failure.ts';
 export * from './send.ts';
 export * from './client.ts';
+export * from './answer.ts';
+export * from './transport.ts';
+export * from './server.ts';

@@ -119,7 +119,14 @@ export function readSession(bytes: Uint8Array, expected: SessionExpectations): S
   if (status === 'SUCCEEDED' && resultConnectionId === null)
     throw new BadSession('a session that succeeded names its connection');
   const nextAction = readNextAction(member(session, 'nextAction'));
-  return { sessionId, connectorRevision, status: status as SessionStatus, resultConnectionId, errorCode: text('errorCode'), nextAction }; // prettier-ignore
+  return {
+    sessionId,
+    connectorRevision,
+    status: status as SessionStatus,
+    resultConnectionId,
+    errorCode: text('errorCode'),
+    nextAction,
+  };
 }
 
 function sessionObject(bytes: Uint8Array): JsonObject {
@@ -166,11 +173,25 @@ export function isLoopback(hostname: string): boolean {
 /** The reply of a server. */
 export function sessionText(session: Session): string {
   const { sessionId, connectorRevision, status, resultConnectionId, errorCode, nextAction } = session;
-  return JSON.stringify({ session: { sessionId, connectorRevision, status, resultConnectionId: resultConnectionId ?? '', errorCode: errorCode ?? '', ...(nextAction === null ? {} : { nextAction }) } }); // prettier-ignore
+  return JSON.stringify({
+    session: {
+      sessionId,
+      connectorRevision,
+      status,
+      resultConnectionId: resultConnectionId ?? '',
+      errorCode: errorCode ?? '',
+      ...(nextAction === null ? {} : { nextAction }),
+    },
+  });
 }
 
 export type SessionCommand =
-  | { readonly kind: 'start'; readonly clientRequestId: string; readonly connectorVersion: string; readonly replace: boolean } // prettier-ignore
+  | {
+      readonly kind: 'start';
+      readonly clientRequestId: string;
+      readonly connectorVersion: string;
+      readonly replace: boolean;
+    }
   | { readonly kind: 'complete'; readonly secret: string };
 
 /** Reads the body of start and complete (server side). Throws {@link BadSession}; the message never repeats the body. */
@@ -192,7 +213,8 @@ export function readSessionCommand(kind: SessionCommand['kind'], bytes: Uint8Arr
 function readSecret(value: JsonObject): string {
   const outer = member(value, 'secret');
   const secret = isObject(outer) ? textOf(member(outer, 'secret')) : null;
-  if (secret === null || Buffer.byteLength(secret) > limits.secretBytes) throw new BadSession(`a secret has 1 to ${limits.secretBytes} bytes`); // prettier-ignore
+  if (secret === null || Buffer.byteLength(secret) > limits.secretBytes)
+    throw new BadSession(`a secret has 1 to ${limits.secretBytes} bytes`);
   return secret;
 }
 
