@@ -4,6 +4,7 @@
  */
 import { configSchema } from '../src/cli/configSchema.ts';
 import { documents, documentSchema } from '../src/cli/documents.ts';
+import { machineArtefacts } from './machineArtefacts.ts';
 
 export interface Artefact {
   /** Path in the repository. */
@@ -12,7 +13,7 @@ export interface Artefact {
 }
 
 export function artefacts(): readonly Artefact[] {
-  return [{ path: 'schemas/config.json', text: json(configSchema()) }, ...schemas()];
+  return [{ path: 'schemas/config.json', text: json(configSchema()) }, ...schemas(), ...machineArtefacts()];
 }
 
 const schemas = (): readonly Artefact[] =>

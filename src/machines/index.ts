@@ -8,3 +8,4 @@ export { accountDeadline, countDissent, wantsSnapshot, type AccountContext } fro
 export { matrixOf, mermaidOf, type Cell } from './describe.ts';
 export { oracleStep } from './oracle.ts';
 export type { AccountEvidence, Device, ReadEvidence, RouteEvidence } from './evidence.ts';
+export { accountMatrix, routeMatrix } from './matrix.gen.ts';
