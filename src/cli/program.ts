@@ -46,6 +46,7 @@ export function buildProgram(version: string, done: (code: ExitCode) => void): C
       done(await (run as (context: unknown, ...rest: unknown[]) => Promise<ExitCode>)({ options, output }, ...given));
     });
 
+  processes(program, bind);
   logs(program, bind);
   surroundings(program, bind);
   return program;
@@ -56,6 +57,14 @@ type Bind = (command: Command, load: () => Promise<{ readonly run: AnyRun }>) =>
 const exitHelp = `
 Exit codes: 0 ok, 1 failed, 2 usage or bad config, 3 a check found problems, 4 not authorized,
             5 unavailable, 6 conflict, 130/143 ended by a signal`;
+
+function processes(program: Command, bind: Bind): void {
+  bind(program.command('gateway').description('run the gateway, by config'), () => import('./commands/gateway.ts'));
+  bind(
+    program.command('authority').description('run the authority, by config'),
+    () => import('./commands/authority.ts'),
+  );
+}
 
 function logs(program: Command, bind: Bind): void {
   const log = program.command('log').description('the event log');
@@ -78,6 +87,7 @@ function surroundings(program: Command, bind: Bind): void {
   bind(key.command('reject').description('accept no key'), () => import('./commands/demoKeyReject.ts'));
   bind(onOff('hints').description('whether change hints flow'), () => import('./commands/demoHints.ts'));
   bind(onOff('snapshot').description('whether snapshots flow'), () => import('./commands/demoSnapshot.ts'));
+  bind(program.command('demo-world <file>', { hidden: true }), () => import('./commands/demoWorld.ts'));
   bind(program.command('paths').description('where things lie'), () => import('./commands/paths.ts'));
 }
 

@@ -1,5 +1,4 @@
-import type { RecordedEvent } from '../../events/index.ts';
-import { openSqliteLogReadOnly } from '../../events/sqliteLog.ts';
+import { openSqliteLogReadOnly, type RecordedEvent } from '../../events/index.ts';
 import { EXIT } from '../exit.ts';
 import { styled } from '../output.ts';
 import { pathsOf } from '../paths.ts';
@@ -9,7 +8,7 @@ type Options = CommonOptions & { readonly from?: number; readonly jsonl?: boolea
 
 /** Prints events as they were recorded, oldest first. Lazy: a long log costs no memory. */
 export const run: Run<Options> = async ({ options, output }) => {
-  const reader = openSqliteLogReadOnly(pathsOf(process.env, options.state).log);
+  const reader = await openSqliteLogReadOnly(pathsOf(process.env, options.state).log);
   const structured = options.jsonl === true || options.json === true;
   try {
     for (const event of reader.read(options.from ?? 1))

@@ -1,4 +1,4 @@
-import { openSqliteLogReadOnly } from '../../events/sqliteLog.ts';
+import { openSqliteLogReadOnly } from '../../events/index.ts';
 import { EXIT } from '../exit.ts';
 import { pathsOf } from '../paths.ts';
 import type { Run } from '../program.ts';
@@ -6,7 +6,7 @@ import type { Run } from '../program.ts';
 /** Reads the whole log beside its owner and recomputes the chain. */
 export const run: Run = async ({ options, output }) => {
   const { log } = pathsOf(process.env, options.state);
-  const reader = openSqliteLogReadOnly(log);
+  const reader = await openSqliteLogReadOnly(log);
   const report = reader.verify();
   reader.close();
   const { events, head, batches, link, broken } = report;
@@ -15,5 +15,5 @@ export const run: Run = async ({ options, output }) => {
       ? `${String(events)} events in ${String(batches)} batches hold, up to link ${link}`
       : `the log breaks at position ${String(broken.position)}: ${broken.reason}`,
   );
-  return Promise.resolve(broken === null ? EXIT.ok : EXIT.problems);
+  return broken === null ? EXIT.ok : EXIT.problems;
 };
