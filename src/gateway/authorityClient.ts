@@ -79,22 +79,15 @@ const unary = <Request, Response>(
   new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(new Error('given up before it was asked'));
     const { path, requestSerialize, responseDeserialize } = method;
-    const answered = (error: ServiceError | null, response?: Response): void => {
+    const sentAt = { deadline: Date.now() + deadlineMs };
+    const call = channel.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, sent, sentAt, answered);
+    const cancel = (): void => call.cancel();
+    signal?.addEventListener('abort', cancel, { once: true });
+    function answered(error: ServiceError | null, response?: Response): void {
       signal?.removeEventListener('abort', cancel);
       if (error !== null || response === undefined) reject(error ?? new Error('no answer'));
       else resolve(response);
-    };
-    const call = channel.makeUnaryRequest(
-      path,
-      requestSerialize,
-      responseDeserialize,
-      request,
-      sent,
-      { deadline: Date.now() + deadlineMs },
-      answered,
-    );
-    const cancel = (): void => call.cancel();
-    signal?.addEventListener('abort', cancel, { once: true });
+    }
   });
 
 // The status text of a transport names sockets and addresses; only its code is passed on.

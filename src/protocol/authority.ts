@@ -37,6 +37,8 @@ export interface CallToolRequest {
   readonly toolName: string;
   /** Digest of the canonical arguments with its scheme in front; see the door's own documentation. Never the arguments. */
   readonly argumentDigest: string;
+  /** Hash of the tool's definition as the door last served it: a confirmation given for another definition is void. */
+  readonly definitionHash?: string;
   readonly confirmId?: string;
   readonly idempotencyKey?: string;
   readonly clientName?: string;

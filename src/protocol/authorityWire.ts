@@ -145,6 +145,7 @@ export const callRequestFromWire = (request: GrpcMcpCallToolRequest): CallToolRe
   connectorVersion: request.connectorVersion,
   toolName: request.toolName,
   argumentDigest: request.argumentDigest,
+  definitionHash: request.definitionHash,
   confirmId: request.confirmId,
   idempotencyKey: request.idempotencyKey,
   clientName: request.clientName,
