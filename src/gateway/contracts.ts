@@ -1,23 +1,35 @@
 /**
- * Which arguments of a tool travel as headers too, as last served to one identity: what a call's `Mcp-Param-*` headers are held against.
+ * What was last served to one identity about a connector's tools: which arguments travel as headers too (a call's `Mcp-Param-*` are
+ * held against it), and the hash of the definition (a confirmation is bound to it).
  *
  * Kept only under the key that the authority gives, which changes with account, connection, its version and the binding's revision,
- * so that nothing served to one identity is ever used for another. Threat C15. Lost with the process: a call then reads it again.
+ * so that nothing served to one identity is ever used for another. Threats C15, C29. Lost with the process: a call then reads it again.
  */
+import { createHash } from 'node:crypto';
+
 import type { ParameterBinding } from '../protocol/parameters.ts';
 import type { Tool } from '../protocol/results.ts';
+
+export interface ServedTool {
+  readonly bindings: readonly ParameterBinding[];
+  readonly definitionHash: string;
+}
 
 export interface Contracts {
   /** Remembers tools that were served. `whole`: they are all there is, so others are forgotten. */
   served(scope: string, tools: readonly Tool[], whole: boolean): void;
-  /** The header bindings of a tool, or `undefined` when it was not served under this scope. */
-  bindings(scope: string, tool: string): readonly ParameterBinding[] | undefined;
-  /** Whether the scope was served so recently that reading it again for one caller's mistake would only be load. */
+  /** A tool as it was served, or `undefined` when it was not, under this scope. */
+  find(scope: string, tool: string): ServedTool | undefined;
+  /** Whether all of it was served so recently that reading it again for one caller's mistake would only be load. */
   isFresh(scope: string): boolean;
+  /** The scope that an identity was last given; an identity is a hash that names session, connector and version. */
+  scopeOf(identity: string): string | undefined;
+  given(identity: string, scope: string): void;
 }
 
 interface Contract {
-  readonly tools: Map<string, readonly ParameterBinding[]>;
+  readonly tools: ReadonlyMap<string, ServedTool>;
+  readonly whole: boolean;
   readonly atMs: number;
 }
 
@@ -27,23 +39,32 @@ const FRESH_MS = 1_000;
 
 export function openContracts(now: () => number): Contracts {
   const contracts = new Map<string, Contract>();
-  const keep = (scope: string, contract: Contract): void => {
-    contracts.delete(scope);
-    contracts.set(scope, contract);
-    const [oldest] = contracts.keys();
-    if (contracts.size > SCOPES && oldest !== undefined) contracts.delete(oldest);
-  };
+  const scopes = new Map<string, string>();
   return {
     served(scope, tools, whole) {
       const before = whole ? undefined : contracts.get(scope)?.tools;
-      const served = tools.map((tool) => [tool.name, tool.bindings] as const);
-      const known = before === undefined || before.size + served.length > TOOLS ? [] : [...before];
-      keep(scope, { tools: new Map([...known, ...served]), atMs: now() });
+      const known = before === undefined || before.size + tools.length > TOOLS ? [] : [...before];
+      const served = tools.map((tool) => [tool.name, servedTool(tool)] as const);
+      keep(contracts, scope, { tools: new Map([...known, ...served]), whole, atMs: now() });
     },
-    bindings: (scope, tool) => contracts.get(scope)?.tools.get(tool),
+    find: (scope, tool) => contracts.get(scope)?.tools.get(tool),
     isFresh(scope) {
       const contract = contracts.get(scope);
-      return contract !== undefined && now() - contract.atMs < FRESH_MS;
+      return contract?.whole === true && now() - contract.atMs < FRESH_MS;
     },
+    scopeOf: (identity) => scopes.get(identity),
+    given: (identity, scope) => keep(scopes, identity, scope),
   };
+}
+
+function servedTool({ bindings, text }: Tool): ServedTool {
+  return { bindings, definitionHash: createHash('sha256').update(text, 'utf8').digest('base64url') };
+}
+
+/** The longest unused goes first. */
+function keep<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > SCOPES && oldest !== undefined) map.delete(oldest);
 }

@@ -6,8 +6,13 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
+import { answerHttp } from '../protocol/answer.ts';
+import type { HttpAnswer } from '../protocol/answer.ts';
+import { checkOrigin } from '../protocol/transport.ts';
+import type { Allowed } from '../protocol/transport.ts';
 import { limits } from '../protocol/limits.ts';
 import type { GatewayLimits } from './bounds.ts';
+import { writeAnswer } from './reply.ts';
 
 export interface ListenOptions {
   /** Default 127.0.0.1. */
@@ -35,6 +40,7 @@ export interface Listener {
 /** Opens the listener. Throws what `listen` throws: the port is taken, the address is not ours. */
 export async function openListener(options: ListenOptions, bounds: GatewayLimits, handle: Handle): Promise<Listener> {
   const host = options.host ?? '127.0.0.1';
+  let allowed = (): Allowed | undefined => ({ hosts: new Set(), origins: new Set() });
   const server = createServer(
     {
       maxHeaderSize: limits.headerBytes,
@@ -46,8 +52,8 @@ export async function openListener(options: ListenOptions, bounds: GatewayLimits
       requireHostHeader: true,
     },
     (request, response) => {
-      const refusal = refuse(request, hostsOf(options, host, server), options.origins ?? []);
-      if (refusal !== undefined) return end(response, refusal);
+      const refusal = refuse(request, allowed());
+      if (refusal !== undefined) return writeAnswer(response, refusal, { connection: 'close' });
       handle(request, response).catch(() => response.destroy());
     },
   );
@@ -56,37 +62,35 @@ export async function openListener(options: ListenOptions, bounds: GatewayLimits
   server.on('clientError', answerGarbage);
   server.listen(options.port ?? 0, host);
   await once(server, 'listening');
+  const who = allowedBy(options, host, (server.address() as AddressInfo).port);
+  allowed = () => who;
   return { url: urlOf(server, host), close: (withinMs) => close(server, withinMs) };
 }
 
-/** HTTP status for a request that is not looked at further, or `undefined`. */
-function refuse(
-  request: IncomingMessage,
-  hosts: readonly string[] | undefined,
-  origins: readonly string[],
-): number | undefined {
-  if (request.rawHeaders.length > limits.headers * 2) return 431;
-  if (count(request, 'host') > 1 || count(request, 'origin') > 1) return 400;
-  const { host = '', origin } = request.headers;
-  if (hosts !== undefined && !hosts.includes(host)) return 403;
-  if (origin === undefined || origins.includes(origin)) return undefined;
-  return hosts?.some((allowed) => origin === `http://${allowed}`) === true ? undefined : 403;
+/** The answer to a request that is not looked at further, or `undefined`. */
+function refuse(request: IncomingMessage, allowed: Allowed | undefined): HttpAnswer | undefined {
+  if (request.rawHeaders.length > limits.headers * 2) return answerHttp(431, `more than ${limits.headers} headers`);
+  if (count(request, 'host') > 1 || count(request, 'origin') > 1) return answerHttp(400, 'a header is repeated');
+  return allowed === undefined ? undefined : checkOrigin(request.headers, allowed);
 }
 
 function count(request: IncomingMessage, name: string): number {
   return request.rawHeaders.filter((field, index) => index % 2 === 0 && field.toLowerCase() === name).length;
 }
 
-function hostsOf(options: ListenOptions, host: string, server: Server): readonly string[] | undefined {
-  if (options.hosts !== undefined) return options.hosts;
-  if (host !== '127.0.0.1' && host !== '::1' && host !== 'localhost') return undefined;
-  const { port } = server.address() as AddressInfo;
-  return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+/** Undefined: every host, because a proxy in front decides. A page of an allowed host may ask too. */
+function allowedBy(options: ListenOptions, host: string, port: number): Allowed | undefined {
+  const hosts = options.hosts ?? loopbackHosts(host, port);
+  if (hosts === undefined) return undefined;
+  return {
+    hosts: new Set(hosts),
+    origins: new Set([...(options.origins ?? []), ...hosts.map((name) => `http://${name}`)]),
+  };
 }
 
-/** The connection ends with it: what follows on the same socket would be read from an unknown place. */
-function end(response: ServerResponse, status: number): void {
-  response.writeHead(status, { connection: 'close', 'content-length': '0' }).end();
+function loopbackHosts(host: string, port: number): readonly string[] | undefined {
+  if (host !== '127.0.0.1' && host !== '::1' && host !== 'localhost') return undefined;
+  return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
 }
 
 function answerGarbage(error: NodeJS.ErrnoException, socket: Socket): void {

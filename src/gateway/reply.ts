@@ -1,34 +1,27 @@
 /**
- * The answer to one request: JSON when there is nothing to say before the result, an event stream from the first notification on,
- * or when the result keeps the caller waiting.
+ * The answer to one request on its socket: JSON when there is nothing to say before the result, an event stream from the first
+ * notification on, or when the result keeps the caller waiting.
  *
  * A caller gives up on a silent answer after some seconds, so a stream is begun before that and kept alive. Once begun, its HTTP
  * status is 200; an error is then the JSON-RPC error alone.
  */
 import type { ServerResponse } from 'node:http';
 
-import { formatRetryAfter } from '../protocol/errors.ts';
+import type { HttpAnswer } from '../protocol/answer.ts';
 import { encodeEvent, keepAliveEvent, sseHeaders } from '../protocol/sse.ts';
 
-export interface Final {
-  readonly status: number;
-  readonly text: string;
-  readonly retryAfterMs?: number | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 export interface Reply {
-  /** Sends a notification; waits while the caller reads slowly. */
-  event(text: string): Promise<void>;
+  /** Sends a notification. */
+  event(text: string): void;
+  /** Resolves when the caller has taken what was sent, or is gone. */
+  rest(): Promise<void>;
   /** Sends the answer. Nothing follows it. */
-  end(final: Final): void;
+  end(answer: HttpAnswer): void;
 }
 
 /** A stream begins after this long without a result, well before a client's first-byte limit. */
 const PATIENCE_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
-
-const jsonHeaders = { 'content-type': 'application/json', 'cache-control': 'private, no-store' } as const;
 
 /** `mayStream`: the caller takes event streams, and this is a request whose answer may need one. */
 export function openReply(response: ServerResponse, mayStream: boolean): Reply {
@@ -36,27 +29,35 @@ export function openReply(response: ServerResponse, mayStream: boolean): Reply {
   response.on('close', () => clearTimeout(timer));
 
   function begin(): void {
-    clearTimeout(timer);
     if (response.headersSent || response.destroyed) return;
+    clearTimeout(timer);
     response.writeHead(200, { ...sseHeaders });
     response.write(keepAliveEvent);
     timer = setInterval(() => response.writableNeedDrain || response.write(keepAliveEvent), KEEP_ALIVE_MS);
   }
   return {
-    async event(text) {
+    event(text) {
       if (!mayStream || response.destroyed) return;
       begin();
-      if (!response.write(encodeEvent(text))) await drained(response);
+      response.write(encodeEvent(text));
     },
-    end(final) {
+    rest: () => (response.writableNeedDrain && !response.destroyed ? drained(response) : Promise.resolve()),
+    end(answer) {
       clearTimeout(timer);
       if (response.destroyed) return;
-      if (response.headersSent) return void response.end(encodeEvent(final.text));
-      const retry = final.retryAfterMs === undefined ? {} : { 'retry-after': formatRetryAfter(final.retryAfterMs) };
-      const length = { 'content-length': String(Buffer.byteLength(final.text)) };
-      response.writeHead(final.status, { ...jsonHeaders, ...length, ...retry, ...final.headers }).end(final.text);
+      if (response.headersSent) response.end(encodeEvent(answer.body));
+      else writeAnswer(response, answer);
     },
   };
+}
+
+/** Writes a whole answer. */
+export function writeAnswer(
+  response: ServerResponse,
+  { status, headers, body }: HttpAnswer,
+  more: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { ...headers, ...more, 'content-length': String(Buffer.byteLength(body)) }).end(body);
 }
 
 function drained(response: ServerResponse): Promise<void> {

@@ -18,8 +18,10 @@ export interface Place {
 }
 
 export interface Admission {
-  /** Before anything is known but the session. Throws `UpstreamFailure` (-33005). */
-  enter(token: string): Place;
+  /** Before anything is known. Throws `UpstreamFailure` (-33005), as the others do. */
+  enter(): Place;
+  /** When the session is known. */
+  pace(token: string): void;
   /** When the account is known. Throws `UpstreamFailure`: -33005, or -33003 while the upstream is known to be down. */
   forward(connector: string, principal: Principal, upstream: Upstream): Place & Verdict;
   /** Requests under way. */
@@ -43,10 +45,10 @@ export function openAdmission(bounds: GatewayLimits, now: () => number): Admissi
     get underWay() {
       return bulkhead.taken('all');
     },
-    enter(token) {
+    enter: () => ({ leave: place('all', bounds.requests, 'gateway') }),
+    pace(token) {
       const wait = rate.take(hash(token));
       if (wait > 0) refuse('too many requests of this session', wait);
-      return { leave: place('all', bounds.requests, 'gateway') };
     },
     forward(connector, principal, upstream) {
       const key = `${connector} ${originOf(upstream)}`;

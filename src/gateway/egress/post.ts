@@ -1,138 +1,85 @@
 /**
- * One HTTP request to an upstream, over undici: no redirects, identity encoding, a deadline for each phase, bytes counted.
+ * The `post` port of protocol over undici, for one target: its pool, its credential, its address and nothing else's.
  *
- * Every failure leaves as an `UpstreamFailure`, so that no error text of a socket library (which names addresses) goes further.
+ * The credential is added here, at the socket, so that no request that is composed or logged elsewhere ever holds it.
  */
 import type { Dispatcher } from 'undici';
 
-import type { HeaderFields } from '../../protocol/fields.ts';
-import { canceled, outsideProtocol, timedOut, unreachable, UpstreamFailure } from '../upstream/failure.ts';
+import type { Post, PostResponse } from '../../protocol/post.ts';
+import type { Target } from '../upstream/target.ts';
 import { EndpointRefused } from './address.ts';
+import type { Agents } from './agents.ts';
 
-/** How long and how large, each already the smaller of the binding's and the gateway's own. */
-export interface Bounds {
-  readonly connectMs: number;
-  readonly firstByteMs: number;
-  readonly idleMs: number;
-  readonly requestBytes: number;
-  readonly resultBytes: number;
-  readonly streamBytes: number;
+/** What belongs to one call, beside its target. */
+export interface Wire {
+  readonly post: Post;
+  /** Ends a session of the older era. Never throws, never waits for more than a moment. */
+  remove(headers: Readonly<Record<string, string>>): Promise<void>;
+  /** Why no packet was sent, when an address was refused. */
+  readonly endpointRefused: EndpointRefused | undefined;
 }
 
-export interface Outgoing {
-  readonly dispatcher: Dispatcher;
-  readonly url: URL;
-  readonly method: 'POST' | 'DELETE';
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-  readonly bounds: Bounds;
-  /** The whole call's end: the caller's disconnect, or the total deadline (its reason is an `UpstreamFailure`). */
-  readonly signal: AbortSignal;
-}
+const REMOVE_MS = 2_000;
 
-export interface Incoming {
-  readonly status: number;
-  readonly headers: HeaderFields;
-  /** Ends the request when it is not read to its end. */
-  readonly body: AsyncIterable<Uint8Array>;
-  /** Ends the request now; safe at any time. */
-  discard(): void;
-}
-
-/** Sends a request and answers when its headers are there. Throws `UpstreamFailure`. */
-export async function send(outgoing: Outgoing): Promise<Incoming> {
-  const { bounds, url } = outgoing;
-  if (Buffer.byteLength(outgoing.body ?? '') > bounds.requestBytes)
-    throw outsideProtocol('the request is too large for it', 'request size');
-  const phase = openPhase(outgoing.signal);
-  phase.within(bounds.firstByteMs, 'first byte');
-  try {
-    const reply = await outgoing.dispatcher.request({
-      origin: url.origin,
-      path: url.pathname + url.search,
-      method: outgoing.method,
-      headers: { ...outgoing.headers, 'accept-encoding': 'identity' },
-      body: outgoing.body ?? null,
-      signal: phase.signal,
-      // Our own timers hold; undici's are coarse and would answer first with another error.
+/** `rest` is awaited between two chunks of an answer: whoever passes them on may be slower than the upstream. */
+export function openWire(agents: Agents, target: Target, rest: () => Promise<void>): Wire {
+  const dispatcher = agents.of(target.reach, target.bounds.connectMs);
+  let endpointRefused: EndpointRefused | undefined;
+  const ask = (
+    method: 'POST' | 'DELETE',
+    given: Readonly<Record<string, string>>,
+    body: string | null,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> =>
+    dispatcher.request({
+      origin: target.url.origin,
+      path: target.url.pathname + target.url.search,
+      method,
+      headers: { ...given, ...target.headers },
+      body,
+      signal,
+      // The deadlines of protocol hold; undici's own are coarse and would answer first, with another error.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    return incoming(reply, phase, bounds);
-  } catch (error) {
-    phase.end();
-    throw failureOf(error, phase.signal, 'unsent');
-  }
-}
-
-function incoming(reply: Dispatcher.ResponseData, phase: Phase, bounds: Bounds): Incoming {
-  const discard = (): void => {
-    phase.end();
-    reply.body.on('error', () => {}).destroy();
-  };
-  if ((reply.headers['content-encoding'] ?? 'identity') !== 'identity') {
-    discard();
-    throw outsideProtocol('it compressed its answer, which was not offered', 'encoding');
-  }
-  return { status: reply.statusCode, headers: reply.headers, body: chunks(reply, phase, bounds), discard };
-}
-
-async function* chunks(reply: Dispatcher.ResponseData, phase: Phase, bounds: Bounds): AsyncIterable<Uint8Array> {
-  let size = 0;
-  phase.within(bounds.idleMs, 'idle');
-  try {
-    for await (const chunk of reply.body as AsyncIterable<Uint8Array>) {
-      size += chunk.byteLength;
-      if (size > bounds.streamBytes) throw outsideProtocol('its answer is too large', 'size');
-      // A slow reader behind us is not the upstream's silence.
-      phase.rest();
-      yield chunk;
-      phase.within(bounds.idleMs, 'idle');
-    }
-  } catch (error) {
-    throw failureOf(error, phase.signal, 'begun');
-  } finally {
-    phase.end();
-    reply.body.on('error', () => {}).destroy();
-  }
-}
-
-/** The signal of one request: the call's own, and a timer that is set anew for each phase. */
-interface Phase {
-  readonly signal: AbortSignal;
-  within(ms: number, phase: string): void;
-  rest(): void;
-  end(): void;
-}
-
-function openPhase(call: AbortSignal): Phase {
-  const controller = new AbortController();
-  const passOn = (): void => controller.abort(call.reason);
-  let timer: NodeJS.Timeout | undefined;
-  if (call.aborted) passOn();
-  else call.addEventListener('abort', passOn, { once: true });
-  const rest = (): void => clearTimeout(timer);
   return {
-    signal: controller.signal,
-    within(ms, phase) {
-      rest();
-      timer = setTimeout(() => controller.abort(timedOut(phase)), ms);
+    get endpointRefused() {
+      return endpointRefused;
     },
-    rest,
-    end: () => (rest(), call.removeEventListener('abort', passOn)),
+    post: async ({ headers, body, signal }) => {
+      try {
+        return answered(await ask('POST', headers, body, signal), target.bounds.streamBytes, rest);
+      } catch (error) {
+        if (error instanceof EndpointRefused) endpointRefused = error;
+        throw error;
+      }
+    },
+    remove: async (headers) => {
+      try {
+        const reply = await ask('DELETE', headers, null, AbortSignal.timeout(REMOVE_MS));
+        await reply.body.dump();
+      } catch {
+        // The server forgets the session by itself, or is away.
+      }
+    },
   };
 }
 
-function failureOf(error: unknown, signal: AbortSignal, stage: 'unsent' | 'begun'): UpstreamFailure {
-  if (error instanceof UpstreamFailure) return error;
-  if (signal.aborted) return signal.reason instanceof UpstreamFailure ? signal.reason : canceled();
-  if (error instanceof EndpointRefused) return outsideProtocol(error.message, 'endpoint');
-  const code = codeOf(error);
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW') return outsideProtocol('it is not HTTP', 'http');
-  return stage === 'begun' ? outsideProtocol('its answer was cut off', 'cut') : unreachable(code);
+function answered(reply: Dispatcher.ResponseData, maxBytes: number, rest: () => Promise<void>): PostResponse {
+  const destroy = (): void => void reply.body.on('error', () => {}).destroy();
+  return { status: reply.statusCode, headers: reply.headers, body: counted(reply, maxBytes, rest), destroy };
 }
 
-function codeOf(error: unknown): string {
-  const code = (error as { readonly code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : 'connection';
+async function* counted(
+  reply: Dispatcher.ResponseData,
+  maxBytes: number,
+  rest: () => Promise<void>,
+): AsyncIterable<Uint8Array> {
+  let size = 0;
+  for await (const chunk of reply.body as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new RangeError('the answer is larger than its limit');
+    yield chunk;
+    await rest();
+  }
 }

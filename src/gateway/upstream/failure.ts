@@ -6,6 +6,7 @@
  */
 import type { CallOutcome } from '../../protocol/authority.ts';
 import { isReservedCode, McpError } from '../../protocol/errors.ts';
+import type { McpErrorOptions } from '../../protocol/errors.ts';
 import type { RpcError } from '../../protocol/jsonrpc.ts';
 
 /** A call that ended without a result. `answer` goes to the caller; `outcome` and `detail` to the authority. */
@@ -64,6 +65,7 @@ export function rpcFailure(error: RpcError): UpstreamFailure {
   return new UpstreamFailure(answer, 'rpc_error', String(error.code));
 }
 
-function waiting(retryAfterMs: number | undefined): { retryAfterMs?: number } {
-  return retryAfterMs === undefined ? {} : { retryAfterMs };
+/** In the header and in the error: an event stream that has begun has no header left to say it in. */
+function waiting(retryAfterMs: number | undefined): McpErrorOptions {
+  return retryAfterMs === undefined ? {} : { retryAfterMs, data: { retryAfterMs } };
 }

@@ -5,8 +5,17 @@ import type { Injection, Upstream } from '../../protocol/authority.ts';
 import { limits } from '../../protocol/limits.ts';
 import { EndpointRefused, endpointUrl } from '../egress/address.ts';
 import type { Reach } from '../egress/address.ts';
-import type { Bounds } from '../egress/post.ts';
 import { outsideProtocol } from './failure.ts';
+
+/** How long and how large, each the smaller of the binding's and the gateway's own. */
+export interface Bounds {
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  readonly requestBytes: number;
+  readonly resultBytes: number;
+  readonly streamBytes: number;
+}
 
 export interface Target {
   readonly url: URL;

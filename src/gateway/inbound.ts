@@ -1,0 +1,60 @@
+/**
+ * A checked request of door 1 with the account session it came with, held for the time of its answer.
+ */
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+import type { HeaderFields } from '../protocol/fields.ts';
+import type { Request } from '../protocol/jsonrpc.ts';
+import type { Envelope, Implementation, ProgressToken } from '../protocol/mcp.ts';
+
+export interface Inbound {
+  readonly request: Request;
+  readonly headers: HeaderFields;
+  readonly connectorId: string;
+  readonly connectorVersion: string;
+  /** The account session. It goes to the authority and nowhere else. */
+  readonly token: string;
+  /** Names session, connector and version without being able to give them back. */
+  readonly identity: string;
+  readonly clientInfo: Implementation | undefined;
+  readonly progressToken: ProgressToken | undefined;
+  readonly remoteIp: string;
+  readonly traceId: string;
+  /** Aborts when the caller goes away. */
+  readonly signal: AbortSignal;
+  /** Sends a notification of this request to its caller. */
+  readonly event: (text: string) => void;
+  /** Resolves when the caller has taken what was sent to it. */
+  readonly rest: () => Promise<void>;
+}
+
+export interface Caller {
+  readonly message: IncomingMessage;
+  readonly token: string;
+  readonly connectorId: string;
+  readonly traceId: string;
+}
+
+/** What the reply offers to whoever answers. */
+export type Connection = Pick<Inbound, 'signal' | 'event' | 'rest'>;
+
+export function inboundOf(caller: Caller, request: Request, envelope: Envelope, connection: Connection): Inbound {
+  const { message, token, connectorId, traceId } = caller;
+  const connectorVersion = envelope.connectorVersion ?? '';
+  return {
+    request,
+    headers: message.headers,
+    connectorId,
+    connectorVersion,
+    token,
+    identity: createHash('sha256')
+      .update(JSON.stringify([token, connectorId, connectorVersion]))
+      .digest('base64url'),
+    clientInfo: envelope.clientInfo,
+    progressToken: envelope.progressToken,
+    remoteIp: message.socket.remoteAddress ?? '',
+    traceId,
+    ...connection,
+  };
+}
