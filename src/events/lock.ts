@@ -5,7 +5,7 @@
  */
 import Database from 'better-sqlite3';
 import { LogConflict } from './log.ts';
-import { codeOf, logError } from './sqliteError.ts';
+import { codeOf, logError } from './logError.ts';
 
 /** Takes the lock at `path` (an empty file that exists) or throws {@link LogConflict} at once. The result lets it go. */
 export function acquireLock(path: string): () => void {

@@ -11,10 +11,10 @@ import type { SqliteLog, SqliteLogOptions, SqliteLogReader } from './sqliteLog.t
  * untouched; LogUnavailable when disk, folder or SQLite are not fit.
  */
 export async function openSqliteLog(path: string, options: SqliteLogOptions = {}): Promise<SqliteLog> {
-  return (await import('./sqliteLog.ts')).openOwned(path, options);
+  return (await import('./sqliteLog.ts')).openSqliteLog(path, options);
 }
 
 /** Opens the log at `path` for reading only, also while its owner writes. *Errors*: as {@link openSqliteLog}, never a conflict. */
 export async function openSqliteLogReadOnly(path: string): Promise<SqliteLogReader> {
-  return (await import('./sqliteLog.ts')).openBeside(path);
+  return (await import('./sqliteLog.ts')).openSqliteLogReadOnly(path);
 }

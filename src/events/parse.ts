@@ -40,7 +40,7 @@ const envelopeSchema = z.strictObject({
   type: word,
   schema: count,
   rules: word,
-  data: payload,
+  data: payload.nullable(),
 });
 const factSchema = z.strictObject({ type: z.string(), data: payload });
 
@@ -66,7 +66,7 @@ export function parseFact(value: unknown): Fact {
 
 /**
  * An event as recorded somewhere else, checked by the catalogue after it was lifted to today's schema. A type or schema that this
- * version does not know is kept as {@link UnknownEvent}. *Errors*: {@link BadEvent}.
+ * version does not know, or one without its payload (`data` is `null`), is kept as {@link UnknownEvent}. *Errors*: {@link BadEvent}.
  */
 export function parseRecorded(value: unknown, steps: readonly UpcastStep[] = upcastSteps): RecordedEvent {
   const event = checked(envelopeSchema, value, '', FIX_FILE);

@@ -2,7 +2,7 @@
 import Database from 'better-sqlite3';
 import type { Statement } from 'better-sqlite3';
 import { LogUnavailable, LogUnreadable } from './log.ts';
-import { logError } from './sqliteError.ts';
+import { logError } from './logError.ts';
 import { APPLICATION_ID, FORMAT, sqlTexts, type StoredRow } from './sqliteSchema.ts';
 import { assertSqliteVersion } from './storeFile.ts';
 

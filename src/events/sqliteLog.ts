@@ -27,7 +27,7 @@ import {
   type Connection,
   type LogSettings,
 } from './sqliteConnection.ts';
-import { codeOf, logError } from './sqliteError.ts';
+import { codeOf, logError } from './logError.ts';
 import { migrate } from './sqliteMigrate.ts';
 import { check, emptyWal, OwnedConnection, rollBack } from './sqliteOwner.ts';
 import { SqliteReader } from './sqliteReader.ts';
@@ -59,8 +59,8 @@ export interface SqliteLogReader extends LogReader, RowSource {
   settings(): LogSettings;
 }
 
-/** See `openSqliteLog` in open.ts. */
-export async function openOwned(path: string, options: SqliteLogOptions = {}): Promise<SqliteLog> {
+/** See `openSqliteLog` in open.ts, which loads this file when it is called. */
+export async function openSqliteLog(path: string, options: SqliteLogOptions = {}): Promise<SqliteLog> {
   const rules = options.rules ?? RULES;
   if (!isWord(rules)) throw new RangeError('rules: expected 1 to 64 visible ASCII characters');
   const unlock = own(path);
@@ -77,8 +77,8 @@ export async function openOwned(path: string, options: SqliteLogOptions = {}): P
   }
 }
 
-/** See `openSqliteLogReadOnly` in open.ts. */
-export function openBeside(path: string): SqliteLogReader {
+/** See `openSqliteLogReadOnly` in open.ts. This one is synchronous. */
+export function openSqliteLogReadOnly(path: string): SqliteLogReader {
   assertStoreFile(path);
   try {
     if (assertFormat(path) === 0)

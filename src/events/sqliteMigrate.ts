@@ -3,7 +3,7 @@ import type Database from 'better-sqlite3';
 import { Kysely, Migrator, SqliteDialect, type Migration } from 'kysely';
 import { closeSync, openSync } from 'node:fs';
 import { LogUnavailable, LogUnreadable } from './log.ts';
-import { codeOf } from './sqliteError.ts';
+import { codeOf } from './logError.ts';
 import { APPLICATION_ID, FORMAT, migrations as shipped, type LogTables } from './sqliteSchema.ts';
 
 const MAX_BACKUPS = 100;
@@ -42,8 +42,8 @@ async function runMigrations(
   const provider = { getMigrations: (): Promise<Record<string, Migration>> => Promise.resolve({ ...migrations }) };
   const { error } = await new Migrator({ db: kysely, provider }).migrateToLatest();
   if (error === undefined) return;
+  if (error instanceof Error && codeOf(error) !== undefined) throw error;
   const reason = error instanceof Error ? error.message : String(error);
-  if (codeOf(error) !== undefined) throw error;
   throw new LogUnreadable(`${path} could not be migrated (${reason}): it is as before, use the version that wrote it`);
 }
 

@@ -6,7 +6,7 @@
 import { BrokenChain, GENESIS } from './chain.ts';
 import { LogConflict, LogUnreadable } from './log.ts';
 import { openDatabase, prepareStatements, type Connection } from './sqliteConnection.ts';
-import { logError } from './sqliteError.ts';
+import { logError } from './logError.ts';
 import { closedLog, SqliteReader } from './sqliteReader.ts';
 import type { ChainPoint } from './verifiedRows.ts';
 

@@ -3,7 +3,7 @@ import { BrokenChain, GENESIS, hashPayload, type LogRow, type RowSource } from '
 import { LogUnavailable, LogUnreadable, type LogReader, type LogReport, type RecordedEvent } from './log.ts';
 import { recordedEvent, type Envelope } from './parse.ts';
 import { settingsOf, type Connection, type LogSettings } from './sqliteConnection.ts';
-import { logError } from './sqliteError.ts';
+import { logError } from './logError.ts';
 import type { StoredRow } from './sqliteSchema.ts';
 import { PAGE_ROWS, verifiedRows, type ChainPoint } from './verifiedRows.ts';
 

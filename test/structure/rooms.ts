@@ -80,6 +80,7 @@ export const exceptions: Readonly<Record<string, Exception>> = {
   'events/sqlite*': { packages: ['kysely', 'better-sqlite3'], node: 'any' },
   'events/lock.ts': { packages: ['better-sqlite3'] },
   'events/storeFile.ts': { node: 'any' },
+  'events/lines.ts': { node: 'any' },
   'events/systemEdge.ts': { node: 'any' },
   'events/postgres*': { packages: ['kysely', 'pg'], node: 'any' },
   'reconcile/engine.ts': { packages: ['rxjs'] },

@@ -8,6 +8,8 @@ const NEXT: ReadonlyMap<string, string> = new Map([
   ['SQLITE_CANTOPEN', 'it cannot be opened: check who owns the file and its folder'],
   ['EACCES', 'access is denied: check who owns the file and its folder'],
   ['EPERM', 'access is denied: check who owns the file and its folder'],
+  ['ENOENT', 'there is no such file: check the path'],
+  ['EISDIR', 'it is a folder: name a file'],
   ['EROFS', 'the file system is read-only'],
   ['SQLITE_BUSY', 'another program holds a lock on it: close that program'],
   ['SQLITE_IOERR', 'the disk reported an error: check the disk'],

@@ -1,0 +1,64 @@
+/** The events of a log file between two links. */
+import { BrokenChain, hashPayload, headerOf, linkOf } from './chain.ts';
+import type { RecordedEvent } from './log.ts';
+import { LogFileError, NEXT, parseLine } from './logFileLines.ts';
+import { parseRecorded } from './parse.ts';
+
+/** Events that wait for the link that binds them. */
+export class FileBatch {
+  readonly events: RecordedEvent[] = [];
+  readonly #first: number;
+  readonly #previous: string;
+  readonly #redacted: boolean;
+  /** Of each event the header's beginning, and the hash of the payload that stands in the file. */
+  readonly #rows: { readonly header: (payloadHash: string) => string; readonly payloadHash: string | null }[] = [];
+
+  constructor(first: number, previous: string, redacted: boolean) {
+    this.#first = first;
+    this.#previous = previous;
+    this.#redacted = redacted;
+  }
+
+  get #next(): number {
+    return this.#first + this.events.length;
+  }
+
+  after(link: string): FileBatch {
+    return new FileBatch(this.#next, link, this.#redacted);
+  }
+
+  add(path: string, value: unknown, line: number): void {
+    const event = parseLine(path, line, () => parseRecorded(value));
+    const { position, id, at, cause, type, rules } = event;
+    if (position !== this.#next)
+      throw new LogFileError(path, line, `position ${position} where ${this.#next} comes next`, NEXT);
+    const { data, schema } = value as { readonly data: unknown; readonly schema: number };
+    const payloadHash = data === null ? null : parseLine(path, line, () => hashPayload(JSON.stringify(data)));
+    this.events.push(event);
+    this.#rows.push({ header: (hash) => headerOf(id, at, cause, type, schema, rules, hash), payloadHash });
+  }
+
+  /** *Errors*: {@link BrokenChain} when the link, or a payload that was not redacted, is not what was recorded. */
+  check(last: number, link: string, stated: readonly string[] | undefined): void {
+    if (last !== this.#next - 1 || this.#rows.length === 0)
+      throw new BrokenChain(this.#first, `a link for position ${last} follows position ${this.#next - 1}`);
+    if (stated !== undefined && stated.length !== this.#rows.length)
+      throw new BrokenChain(this.#first, `${stated.length} payload hashes for ${this.#rows.length} events`);
+    const headers = this.#rows.map(({ header, payloadHash }, index) => {
+      const hash = stated?.[index] ?? payloadHash;
+      if (hash === null) throw new BrokenChain(this.#first + index, 'the payload is gone without its hash');
+      if (!this.#redacted && payloadHash !== null && payloadHash !== hash)
+        throw new BrokenChain(this.#first + index, 'the payload does not match its hash');
+      return header(hash);
+    });
+    if (linkOf(this.#previous, this.#first, headers.length, headers.join('')) !== link)
+      throw new BrokenChain(this.#first, 'the batch does not match its link');
+  }
+
+  /** *Errors*: {@link BrokenChain} when the file was cut off. */
+  end(head: number | undefined): void {
+    if (this.events.length > 0) throw new BrokenChain(this.#first, 'the file ends before the link of this batch');
+    if (head !== undefined && head !== this.#next - 1)
+      throw new BrokenChain(this.#next, `the file ends here, but was written up to position ${head}`);
+  }
+}

@@ -1,0 +1,94 @@
+/** Text files line by line, in and out, at the pace of whoever pulls; no line and no file is ever held whole by accident. */
+import { isUtf8 } from 'node:buffer';
+import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
+
+const CHUNK_BYTES = 256 * 1024;
+const NEWLINE = 0x0a;
+
+/** A line that can't be taken: too long, or not UTF-8. */
+export class BadLine extends Error {
+  override readonly name = 'BadLine';
+  readonly line: number;
+  constructor(line: number, reason: string) {
+    super(reason);
+    this.line = line;
+  }
+}
+
+/**
+ * The lines of a file, without their ends; a last line without an end counts. The file is open only while it is read. *Errors*:
+ * {@link BadLine}, and what the file system throws.
+ */
+export function* readLines(path: string, maxBytes: number): Generator<string, void, void> {
+  const file = openSync(path, 'r');
+  try {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    let rest: Buffer = Buffer.alloc(0);
+    let line = 0;
+    for (let bytes = readSync(file, chunk); bytes > 0; bytes = readSync(file, chunk)) {
+      const held = Buffer.concat([rest, chunk.subarray(0, bytes)]);
+      const end = held.lastIndexOf(NEWLINE) + 1;
+      for (const text of textLines(held.subarray(0, end), line)) {
+        line++;
+        if (text.length > maxBytes) throw tooLong(line, maxBytes);
+        yield text;
+      }
+      rest = held.subarray(end);
+      if (rest.length > maxBytes) throw tooLong(line + 1, maxBytes);
+    }
+    if (rest.length > 0) yield* textLines(Buffer.concat([rest, Buffer.of(NEWLINE)]), line);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Whole lines, each with its end, as text. Checked for UTF-8 in one go, as a lenient decoder would change what a hash was made of. */
+function textLines(bytes: Buffer, before: number): string[] {
+  if (bytes.length === 0) return [];
+  if (isUtf8(bytes)) return bytes.toString('utf8', 0, bytes.length - 1).split('\n');
+  let [start, line] = [0, before];
+  for (;;) {
+    const end = bytes.indexOf(NEWLINE, start);
+    line++;
+    if (!isUtf8(bytes.subarray(start, end))) throw new BadLine(line, 'not UTF-8');
+    start = end + 1;
+  }
+}
+
+function tooLong(line: number, maxBytes: number): BadLine {
+  return new BadLine(line, `longer than ${maxBytes} bytes`);
+}
+
+/** Writes lines to a file that others may not read. It appears whole or not at all, in place of one that was there. */
+export function writeLines(path: string, lines: Iterable<string>): void {
+  const partial = `${path}.partial`;
+  rmSync(partial, { force: true });
+  const file = openSync(partial, 'wx', 0o600);
+  try {
+    writeAll(file, lines);
+    fsyncSync(file);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+  renameSync(partial, path);
+}
+
+function writeAll(file: number, lines: Iterable<string>): void {
+  let text = '';
+  for (const line of lines) {
+    text += `${line}\n`;
+    if (text.length < CHUNK_BYTES) continue;
+    writeText(file, text);
+    text = '';
+  }
+  writeText(file, text);
+}
+
+/** A write may take less than it was given. */
+function writeText(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
+}
