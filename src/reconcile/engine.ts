@@ -182,7 +182,7 @@ class Engine implements Reconciler {
       const turn = evolve(this.#state, logged);
       if (!turn.changed && isNoise(this.#state, logged)) {
         turn.takeBack();
-        if (event.type === 'hint.received') this.#unlogged += event.data.count;
+        if (event.type === 'hint.received') this.#unlogged = event.data.count;
         continue;
       }
       if (event.type === 'hint.received') this.#unlogged = 0;
