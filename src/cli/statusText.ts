@@ -1,0 +1,49 @@
+/** A status in words, for `status` and for `up`. */
+import { reasonWords, type RouteStatus, type Status } from '../reconcile/index.ts';
+import { columns, styled } from './output.ts';
+
+/** A daemon's answer: the core's status; more keys may come with it. */
+export type StatusDocument = Status & Readonly<Record<string, unknown>>;
+
+export function statusText(status: Status): string {
+  const parts = [accountLine(status), routeLines(status.routes), anomalyLines(status)];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function accountLine({ account }: Status): string {
+  if (account === null) return 'No account is signed in: only local connectors can be shown.';
+  const read =
+    account.ageMs === null ? 'not read yet' : `revision ${String(account.revision)}, read ${age(account.ageMs)} ago`;
+  return `Account ${styled('bold', account.id)}: ${read}.`;
+}
+
+/** What is published, and what is withheld and why. */
+export function routeLines(routes: readonly RouteStatus[]): string {
+  if (routes.length === 0) return 'No connector is installed.';
+  return columns(routes.map((route) => [`  ${mark(route)}`, route.connector, route.state, detail(route)]));
+}
+
+const mark = ({ state }: RouteStatus): string =>
+  state === 'published' ? styled('green', '+') : state === 'withheld' ? styled('yellow', '-') : styled('cyan', '~');
+
+function detail({ state, reason, tools, nextAttemptAt }: RouteStatus): string {
+  if (state === 'published') return tools === 1 ? '1 tool' : `${String(tools ?? 0)} tools`;
+  const why = reason === null ? '' : `${reason}: ${reasonWords(reason).means}`;
+  const again = nextAttemptAt === null ? '' : `; next attempt at ${new Date(nextAttemptAt).toISOString()}`;
+  return `${why}${again}`;
+}
+
+function anomalyLines({ anomalies }: Status): string {
+  const lines = anomalies.map(({ type, account, connector, count, lastPosition }) => {
+    const whose = [connector, account].filter((name) => name !== null).join(' of ');
+    return `  ${type}${whose === '' ? '' : ` (${whose})`}: ${String(count)} times, last at position ${String(lastPosition)}`;
+  });
+  return lines.length === 0 ? '' : ['Anomalies:', ...lines].join('\n');
+}
+
+/** `12 s`, `3 min`, `2 h`. */
+function age(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 120) return `${String(seconds)} s`;
+  return seconds < 7200 ? `${String(Math.round(seconds / 60))} min` : `${String(Math.round(seconds / 3600))} h`;
+}
