@@ -44,3 +44,15 @@ function reasonOf(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   return reason instanceof Error ? reason : new Error('given up');
 }
+
+/** A signal that is aborted with the first of two, and what takes its listeners off again. */
+export function linked(a: AbortSignal, b: AbortSignal): { readonly signal: AbortSignal; readonly release: () => void } {
+  const both = new AbortController();
+  const listeners = [a, b].map((signal) => {
+    const end = (): void => both.abort(signal.reason);
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    return () => signal.removeEventListener('abort', end);
+  });
+  return { signal: both.signal, release: () => listeners.forEach((remove) => remove()) };
+}

@@ -98,7 +98,8 @@ export function envelopeText(options: EnvelopeOptions): string {
   ]);
 }
 
-const isCarried = (key: string): boolean =>
+/** Whether a key of an agent's `_meta` goes on to the next hop: not the protocol's own, not ours, not its token. */
+export const isCarried = (key: string): boolean =>
   key !== metaKeys.progressToken && !key.startsWith('sh.tutti/') && !isReservedKey(key);
 
 /** What a checked envelope said. */

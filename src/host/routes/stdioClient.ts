@@ -17,6 +17,8 @@ export interface StdioOptions {
   readonly openMs?: number;
   /** The server says that its tools changed. */
   readonly onToolsChanged?: () => void;
+  /** What a child that failed to start said on stderr. May hold anything it knows. */
+  readonly onLastWords?: (text: string) => void;
 }
 
 export interface StdioAsk {
@@ -25,6 +27,9 @@ export interface StdioAsk {
   /** The params text of each progress notification, with the token that we gave. In the order of the wire, before the answer. */
   readonly onProgress?: (paramsText: string) => void;
 }
+
+/** Writes the params of a request, given the token by which its progress will be known. */
+export type ParamsText = (progressToken: string) => string;
 
 interface Pending {
   readonly settle: (message: wire.Message) => void;
@@ -58,7 +63,8 @@ export class StdioClient {
       await shakeHands(client, transport, options);
     } catch (error) {
       await transport.close();
-      throw openError(error, transport, await transport.exited);
+      options.onLastWords?.(transport.stderr());
+      throw openError(error, await transport.exited);
     }
     if (client.getServerCapabilities()?.tools === undefined) {
       await transport.close();
@@ -80,23 +86,17 @@ export class StdioClient {
     return this.#transport.stderr();
   }
 
-  /** The progress token that belongs to the next request: its params are written by the caller. */
-  nextToken(): string {
-    return `dacapo-${this.#asked + 1}`;
-  }
-
   /**
    * Sends one request and waits for its answer: a result, or the server's own error. Throws an McpError when there is none: -33004
    * for the deadline, -33003 for a process that is gone, and the signal's reason when it was given up (the server is told).
    */
-  async ask(method: string, paramsText: string, ask: StdioAsk): Promise<wire.ResultResponse | wire.ErrorResponse> {
+  async ask(method: string, params: ParamsText, ask: StdioAsk): Promise<wire.ResultResponse | wire.ErrorResponse> {
     ask.signal.throwIfAborted();
-    const token = this.nextToken();
-    this.#asked += 1;
+    const token = `dacapo-${(this.#asked += 1)}`;
     const id = wire.makeId(token);
     const answer = this.#await(id, ask);
     try {
-      await this.#transport.write(wire.encodeRequest(id, method, paramsText));
+      await this.#transport.write(wire.encodeRequest(id, method, params(token)));
     } catch (error) {
       this.#pending.get(id)?.fail(gone(error instanceof Error ? error.message : 'the process is gone'));
     }
@@ -147,17 +147,11 @@ async function shakeHands(client: Client, transport: StdioTransport, options: St
   await Promise.race([client.connect(transport, { signal, timeout: openMs }), gone]);
 }
 
-function openError(error: unknown, transport: StdioTransport, exit: string): wire.McpError {
-  const why = exit === 'closed' ? 'it did not complete the handshake' : exit;
+/** The child's own words stay out of it: they may hold a secret, and this text reaches the log. */
+function openError(error: unknown, exit: string): wire.McpError {
   const timeout = error instanceof Error && 'code' in error && error.code === 'REQUEST_TIMEOUT';
-  const last = transport.stderr().trim().split('\n').at(-1) ?? '';
-  const message = `the connector's process failed: ${why}${last === '' ? '' : ` (it said: ${readable(last)})`}`;
-  return new wire.McpError(timeout ? -33004 : -33003, { message });
-}
-
-/** A child's words reach terminals and logs: control characters and direction marks do not. */
-function readable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ').slice(0, 160);
+  const why = exit === 'closed' ? 'it did not complete the handshake' : exit;
+  return new wire.McpError(timeout ? -33004 : -33003, { message: `the connector's process failed: ${why}` });
 }
 
 function gone(reason: string): wire.McpError {

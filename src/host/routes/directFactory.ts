@@ -1,0 +1,59 @@
+/**
+ * The direct way: `POST {base}/v1/connectors/{connector}/mcp` with the account's cookie, which is read anew for every request and
+ * refused when the login is of another account by then. A connector has no say in the address.
+ */
+import { connectorPath, createModernClient, type Post, type PostResponse } from '../../protocol/index.ts';
+import { below, type Pools } from '../pools.ts';
+import { SessionRefused, type Sessions } from '../sources/sessions.ts';
+import type { RemoteMCPClientFactory } from './remoteClientFactory.ts';
+
+export interface DirectOptions {
+  /** https, or http on loopback; see config.ts. */
+  readonly baseUrl: string;
+  readonly sessions: Sessions;
+  readonly pools: Pools;
+  readonly hostVersion: string;
+}
+
+export function directFactory(options: DirectOptions): RemoteMCPClientFactory {
+  return ({ connector, account, release }) => {
+    const client = createModernClient({
+      post: accountPost(account, options),
+      url: below(options.baseUrl, connectorPath(connector, 'mcp')).href,
+      clientInfo: { name: 'tutti-connector-host', version: options.hostVersion },
+      connectorVersion: release.version,
+      now: Date.now,
+    });
+    return { ...client, close: () => Promise.resolve() };
+  };
+}
+
+/** Sends in the name of one account. Without its login nothing is sent, and the answer is what a server would say: 401. */
+function accountPost(account: string, { sessions, pools }: DirectOptions): Post {
+  return async ({ url, headers, body, signal }) => {
+    const target = new URL(url);
+    const session = await sessions.of(account).catch((error: unknown) => {
+      if (error instanceof SessionRefused) return undefined;
+      throw error;
+    });
+    if (session === undefined) return noSession;
+    signal.throwIfAborted();
+    const all = { ...headers, cookie: session.cookie };
+    const reply = await pools
+      .for(target)
+      .request({ path: target.pathname, method: 'POST', headers: all, body, signal });
+    return {
+      status: reply.statusCode,
+      headers: reply.headers,
+      body: reply.body,
+      destroy: () => void reply.body.on('error', () => undefined).destroy(),
+    };
+  };
+}
+
+const noSession: PostResponse = {
+  status: 401,
+  headers: {},
+  body: (async function* () {})(),
+  destroy: () => undefined,
+};
