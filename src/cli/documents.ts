@@ -83,6 +83,7 @@ export const documents: Readonly<Record<string, z.ZodObject>> = {
     broken: z.looseObject({ position, reason: z.string() }).nullable(),
   }),
   paths: document({ config: z.string(), state: z.string(), controlSocket: z.string(), log: z.string() }),
+  doctor: document({ checks: z.array(z.looseObject({ name: z.string(), ok: z.boolean(), text: z.string() })) }),
   demo: document({ changed: z.string() }),
 };
 

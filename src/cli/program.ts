@@ -89,6 +89,10 @@ function surroundings(program: Command, bind: Bind): void {
   bind(onOff('snapshot').description('whether snapshots flow'), () => import('./commands/demoSnapshot.ts'));
   bind(program.command('demo-world <file>', { hidden: true }), () => import('./commands/demoWorld.ts'));
   bind(program.command('paths').description('where things lie'), () => import('./commands/paths.ts'));
+  bind(
+    program.command('doctor').description('look for what is missing or wrong on this machine'),
+    () => import('./commands/doctor.ts'),
+  );
 }
 
 function switchArgument(name: string): import('commander').Argument {
