@@ -7,6 +7,7 @@ import {
   SCHEMA,
   catalogue,
   compareUint64,
+  isUnknown,
   type FactOf,
   type LoggedEvent,
   type RecordedEvent,
@@ -28,8 +29,9 @@ export function evolve(state: State, event: RecordedEvent): Turn {
   return turn;
 }
 
+/** A row whose content was redacted bears a type of the catalogue and has nothing to say: it is foreign like a newer one. */
 const isKnown = (event: RecordedEvent): event is LoggedEvent =>
-  event.schema <= SCHEMA && Object.hasOwn(catalogue, event.type);
+  !isUnknown(event) && event.schema <= SCHEMA && Object.hasOwn(catalogue, event.type);
 
 /** Every event moves the clock, so whatever waited for this instant is told before the event itself. */
 function passTime(turn: Turn): void {
@@ -122,7 +124,7 @@ function wish(turn: Turn, atMs: number): void {
 function start(turn: Turn): void {
   leave(turn);
   const boot = turn.state.head.epochs + 1;
-  turn.setHead({ epochs: boot, boot });
+  turn.setHead({ epochs: boot, boot, bootAt: turn.position });
   turn.upheaved.add('');
   turn.changed = true;
   for (const route of [...allRoutes(turn.state)])

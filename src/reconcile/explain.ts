@@ -3,9 +3,11 @@
  * change it. Read from the state and the log; decides nothing.
  */
 import type { RecordedEvent } from '../events/index.ts';
+import { formatInstant } from './instant.ts';
 import { narrate } from './narrate.ts';
 import type { RouteTable } from './project.ts';
 import { reasonWords } from './reasons.ts';
+import { wouldChange } from './remedy.ts';
 import { type Reason } from './standing.ts';
 import { allRoutes, findRoute, type RouteRecord, type State } from './state.ts';
 import { routeStatus, type RouteStatus } from './status.ts';
@@ -23,7 +25,7 @@ export interface Explanation {
   readonly account: string | null;
   readonly state: RouteStatus['state'];
   readonly reason: Reason | null;
-  /** The answer in one sentence. */
+  /** The answer in words: the standing, then the event that closed it, with its position and time. */
   readonly text: string;
   /** Oldest first; the last one is the event that decided. */
   readonly chain: readonly Link[];
@@ -44,16 +46,16 @@ export function explain(
   const route = chooseRoute(state, connector, account);
   if (route === undefined) return unheardOf(state, connector, account ?? null);
   const status = routeStatus(state, route, table);
-  const chain = chainOf(decidingPositions(state, route, status), read, connector);
-  const words = status.reason === null ? null : reasonWords(status.reason);
+  const { positions, closedAt } = cite(state, route, status);
+  const chain = chainOf(positions, read, connector);
   return {
     connector,
     account: route.account,
     state: status.state,
     reason: status.reason,
-    text: answer(connector, status, chain.at(-1)),
+    text: answer(connector, status, chain, closedAt),
     chain,
-    wouldChange: words?.wouldChange ?? liveChange(status),
+    wouldChange: wouldChange(state, route, status),
   };
 }
 
@@ -69,29 +71,45 @@ function chooseRoute(state: State, connector: string, account: string | null | u
   );
 }
 
-/** Positions of the events that made it so, the deciding one last. */
-function decidingPositions(state: State, route: RouteRecord, status: RouteStatus): number[] {
+interface Cited {
+  /** Positions of the events that made it so. */
+  readonly positions: readonly number[];
+  /** A refused call before the event that has the last word: the route has been hidden since then. */
+  readonly closedAt: number | null;
+}
+
+function cite(state: State, route: RouteRecord, status: RouteStatus): Cited {
   const account = route.account === null ? undefined : state.accounts.get(route.account);
-  switch (status.reason) {
+  const epochAt = account?.machine.context.epochAt ?? 0;
+  const { reason } = status;
+  switch (reason) {
     case null:
-      return status.state === 'published'
-        ? [route.since, route.handledAt]
-        : [route.since, account?.machine.context.epochAt ?? 0].sort(ascending);
+      // What is being opened anew lost a handle to the event that asked for another: that one is the cause of its close.
+      return made(
+        status.state === 'published' ? [route.since, route.handledAt] : [route.since, epochAt, route.handledAt],
+      );
     case 'signed-out':
-      return [Math.max(...[...state.accounts.values()].map(({ since }) => since), 0)];
+      return made([Math.max(...[...state.accounts.values()].map(({ since }) => since), 0)]);
     case 'other-account':
-      return [state.head.active?.at ?? 0];
+      return made([state.head.active?.at ?? 0]);
     case 'unknown':
+      return made([route.machine.value === 'unknown' ? Math.max(epochAt, route.since) : epochAt]);
     case 'stale':
-      return [account?.since ?? 0];
+      return made([account?.since ?? 0]);
     case 'newer-event':
-      return [state.foreign.get(route.connector) ?? 0];
-    default:
-      return [route.since];
+      return made([state.foreign.get(route.connector) ?? 0]);
+    case 'not-installed':
+      // Known from before the start, and not reported since.
+      return made([route.machine.context.device === null ? route.since : state.head.bootAt]);
+    default: {
+      const refusedAt = route.machine.context.overlay?.position ?? Infinity;
+      const earlier = refusedAt < route.since;
+      return { positions: earlier ? [refusedAt, route.since] : [route.since], closedAt: earlier ? refusedAt : null };
+    }
   }
 }
 
-const ascending = (a: number, b: number): number => a - b;
+const made = (positions: readonly number[]): Cited => ({ positions, closedAt: null });
 
 function chainOf(
   positions: readonly number[],
@@ -111,17 +129,25 @@ function chainOf(
     .map((event) => ({ position: event.position, at: event.at, type: event.type, text: narrate(event, connector) }));
 }
 
-function answer(connector: string, status: RouteStatus, last: Link | undefined): string {
-  const since = last === undefined ? '' : ` since event ${String(last.position)}: ${last.text}`;
-  if (status.state === 'published') return `${connector} is published${since}`;
-  if (status.reason === null) return `${connector} is wanted and being opened${since}`;
-  return `${connector} is not published, because ${reasonWords(status.reason).means};${since}`;
+/** The answer, the event that closed it where another one has the last word, and that one. Each event with its place and time. */
+function answer(connector: string, status: RouteStatus, chain: readonly Link[], closedAt: number | null): string {
+  const last = chain.at(-1);
+  const closing = chain.find(({ position }) => position === closedAt && position !== last?.position);
+  const sentences = [
+    standing(connector, status),
+    closing === undefined ? null : `Closed by ${told(closing)}`,
+    last === undefined ? null : `${closing === undefined ? 'Since' : 'Then'} ${told(last)}`,
+  ];
+  return sentences.filter((sentence) => sentence !== null).join('. ');
 }
 
-const liveChange = (status: RouteStatus): string =>
-  status.state === 'published'
-    ? 'a revocation, a refused call, a switch of account, or the end of its process would withdraw it'
-    : 'the outcome of opening it';
+const told = ({ position, at, text }: Link): string => `event ${String(position)} at ${formatInstant(at)}: ${text}`;
+
+function standing(connector: string, { state, reason }: RouteStatus): string {
+  if (state === 'published') return `${connector} is published`;
+  if (reason === null) return `${connector} is wanted and being opened`;
+  return `${connector} is not published: ${reasonWords(reason).means}`;
+}
 
 function unheardOf(state: State, connector: string, account: string | null): Explanation {
   const known = [...new Set([...allRoutes(state)].map((route) => route.connector))].sort();
@@ -130,7 +156,7 @@ function unheardOf(state: State, connector: string, account: string | null): Exp
     account,
     state: 'withheld',
     reason: 'not-installed',
-    text: `${connector} is not published, because nothing in the log speaks about it${known.length === 0 ? '' : `; known are: ${known.join(', ')}`}`,
+    text: `${connector} is not published: nothing in the log speaks about it${known.length === 0 ? '' : `; known are: ${known.join(', ')}`}`,
     chain: [],
     wouldChange: reasonWords('not-installed').wouldChange,
   };

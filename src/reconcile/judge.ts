@@ -46,7 +46,8 @@ function agrees(context: AccountContext, snapshot: Snapshot, routes: ReadonlyMap
   for (const [connector, { machine }] of routes) {
     const read = machine.context.read;
     if (read === null || read.stamp.line !== context.line || read.stamp.revision !== snapshot.revision) continue;
-    const said = snapshot.entries[connector];
+    // By own key only: a connector may be called "constructor".
+    const said = Object.hasOwn(snapshot.entries, connector) ? snapshot.entries[connector] : undefined;
     if (said === 'unreadable') continue;
     if (said === undefined ? snapshot.complete && read.entry.state !== 'disconnected' : !sameEntry(said, read.entry))
       return false;

@@ -82,6 +82,8 @@ export interface Head {
   readonly epochs: number;
   /** Epoch of the routes of this device; 0 before the first start. */
   readonly boot: number;
+  /** Position of the start that began it. For people: nothing is decided by it, so it is no part of the state hash. */
+  readonly bootAt: number;
   readonly active: { readonly account: string; readonly epoch: number; readonly at: number } | null;
 }
 
@@ -103,7 +105,7 @@ export type RouteKey = string;
 export const routeKey = (account: string | null, connector: string): RouteKey => `${account ?? ''}/${connector}`;
 
 export const initialState = (deadlines: Deadlines = new HeapDeadlines()): State => ({
-  head: { position: 0, now: 0, epochs: 0, boot: 0, active: null },
+  head: { position: 0, now: 0, epochs: 0, boot: 0, bootAt: 0, active: null },
   connectors: new Map(),
   accounts: new Map(),
   routes: new Map(),

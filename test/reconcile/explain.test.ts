@@ -1,0 +1,106 @@
+/** What an on-call person is told: the answer names the event, its place and its time, and what would change it. */
+import { describe, expect, test } from 'vitest';
+import { eventTypes, type RecordedEvent } from '../../src/events/index.ts';
+import { formatInstant, narrate, reasons, reasonWords } from '../../src/reconcile/index.ts';
+import { connected, disconnected, docsPublished, MINUTE, reauth, Scenario, SECOND } from '../support/scenario.ts';
+
+describe('why', () => {
+  test('names the event that closed a route, with its position and time, and what would change it', () => {
+    const why = docsPublished()
+      .read(6, { docs: disconnected(2, 'h1') })
+      .why('docs');
+    expect(why.text).toBe(
+      'docs is not published: the server says that it is not connected. Since event 6 at 1970-01-01T00:16:40.000Z: the snapshot at revision 6 said that docs is disconnected, connection version 2',
+    );
+    expect(why.wouldChange).toBe('connect the connector');
+  });
+
+  test('names the refused call even when a snapshot has had the last word since', () => {
+    const why = docsPublished()
+      .reject('docs')
+      .read(6, { docs: reauth(1) })
+      .why('docs');
+    expect(why.text).toMatch(/Closed by event 6 .*: a call to docs was refused.*\(-33002\)\. Then event 7 .*reauth/);
+    expect(why.chain.map(({ position }) => position)).toEqual([6, 7]);
+  });
+
+  test('says which snapshot and which instant a refused route waits for', () => {
+    const s = docsPublished().reject('docs');
+    expect(s.why('docs').wouldChange).toContain('begun after event 6');
+    s.read(5, { docs: connected(1) });
+    expect(s.why('docs').wouldChange).toBe(
+      'the end of its hold-off at 1970-01-01T00:16:42.000Z: then it is opened once more, by a fresh probe',
+    );
+  });
+
+  test('says from which revision on a disconnected route may come back', () => {
+    const s = docsPublished().drop('docs').dropped('docs', 7);
+    expect(s.why('docs').wouldChange).toContain('begun after event 7, at revision 7 or later');
+  });
+
+  test('blames the start for what has not been reported since, and the sign-in for what has not been read since', () => {
+    const s = docsPublished().restart();
+    expect(s.why('docs').chain.map(({ position, type }) => [position, type])).toEqual([[6, 'engine.started']]);
+    s.installed('docs').signIn('ann');
+    expect(s.why('docs').chain.at(-1)).toMatchObject({ position: 8, type: 'account.activated' });
+  });
+
+  test('says when a failed route is tried again, and how long the account has not been read', () => {
+    const failed = new Scenario()
+      .installed('docs')
+      .signIn('ann')
+      .read(5, { docs: connected(1) })
+      .fail('docs');
+    expect(failed.why('docs').wouldChange).toMatch(/^the next attempt, at 1970-01-01T00:16:4\d/);
+    const stale = docsPublished().later(61 * MINUTE);
+    expect(stale.why('docs')).toMatchObject({ reason: 'stale' });
+    expect(stale.why('docs').wouldChange).toContain('1970-01-01T00:16:40.000Z');
+  });
+
+  test('tells a connector called "constructor" from what every object inherits', () => {
+    const s = new Scenario()
+      .installed('constructor')
+      .signIn('ann')
+      .read(5, { constructor: connected(1) } as never)
+      .read(6, {})
+      .read(6, {});
+    expect(s.anomalies).toEqual([]);
+    expect(s.why('constructor').text).toContain('did not name constructor');
+  });
+
+  test('names no account', () => {
+    const s = docsPublished();
+    for (const step of [s, s.reject('docs'), s.signOut(), s.signIn('bob'), s.later(MINUTE), s.restart()])
+      expect(JSON.stringify({ ...step.why('docs'), account: null })).not.toMatch(/ann|bob/);
+  });
+});
+
+describe('a sentence', () => {
+  test('exists for every row of a log that has lost its content or comes from a newer version', () => {
+    for (const type of [...eventTypes, 'future.thing', 'constructor']) {
+      const row = { type, data: {}, id: 'x', at: 0, cause: null, position: 1, schema: 1, rules: '1' };
+      const redacted: RecordedEvent = { ...row, unknown: 'redacted' };
+      expect(narrate(redacted, null)).toContain('redacted');
+      expect(narrate({ ...row, unknown: 'newer' }, 'docs')).toContain('newer version');
+    }
+  });
+
+  test('about a snapshot without a connector in mind counts what it does not name', () => {
+    const s = new Scenario().signIn('ann').read(7, Object.fromEntries([...'abcdef'].map((c) => [c, connected(1)])));
+    const [event] = s.log.slice(-1);
+    expect(event === undefined ? '' : narrate(event, null)).toBe(
+      'the snapshot at revision 7 named a connected (version 1), b connected (version 1), c connected (version 1), d connected (version 1), 2 more',
+    );
+  });
+
+  test('ends without a full stop in every reason', () => {
+    const words = reasons.flatMap((reason) => Object.values(reasonWords(reason)));
+    expect(words.filter((text) => text.endsWith('.'))).toEqual([]);
+  });
+});
+
+test('an instant reads as the calendar has it, leap days and all', () => {
+  const days = [0, 951_782_400_000, 951_868_800_000, 1_709_164_800_000, 4_107_542_399_999, 253_402_300_799_999];
+  for (const at of [...days, ...Array.from({ length: 2_000 }, (_, i) => i * 86_400_000 * 37 + i * SECOND)])
+    expect(formatInstant(at)).toBe(new Date(at).toISOString());
+});
