@@ -1,6 +1,6 @@
 /** What an append is about to record: positions given, payloads written, the link computed. The same for every log that chains. */
-import { RULES, SCHEMA, type LoggedEvent, type NewEvent } from './catalogue.ts';
-import { hashPayload, headerOf, linkOf } from './chain.ts';
+import { SCHEMA, type LoggedEvent, type NewEvent } from './catalogue.ts';
+import { hashPayload, headerOf, linkOf, type ChainPoint } from './chain.ts';
 import { assertRecordable } from './parse.ts';
 
 export interface Batch {
@@ -10,21 +10,21 @@ export interface Batch {
   readonly link: string;
 }
 
-/** Places `events` after `head`. *Errors*: {@link BadEvent} for an event that could not be kept exactly. */
-export function makeBatch(events: readonly NewEvent[], head: number, previous: string, rules: string = RULES): Batch {
-  const placed = placeEvents(events, head, rules);
+/** Places `events` after a batch. *Errors*: {@link BadEvent} for an event that could not be kept exactly. */
+export function makeBatch(events: readonly NewEvent[], after: ChainPoint, salt: string, rules: string): Batch {
+  const placed = placeEvents(events, after.position, rules);
   const payloads = new Array<string>(placed.length);
   let headers = '';
   for (let index = 0; index < placed.length; index++) {
     const event = placed[index]!;
     const payload = (payloads[index] = JSON.stringify(event.data));
-    headers += headerOf(event.id, event.at, event.cause, event.type, SCHEMA, rules, hashPayload(payload));
+    headers += headerOf(event.id, event.at, event.cause, event.type, SCHEMA, rules, hashPayload(salt, payload));
   }
-  return { events: placed, payloads, link: linkOf(previous, head + 1, placed.length, headers) };
+  return { events: placed, payloads, link: linkOf(after.link, after.position + 1, placed.length, headers) };
 }
 
 /** The events as recorded after `head`, in the order given. */
-export function placeEvents(events: readonly NewEvent[], head: number, rules: string = RULES): readonly LoggedEvent[] {
+export function placeEvents(events: readonly NewEvent[], head: number, rules: string): readonly LoggedEvent[] {
   return events.map((event, index) => {
     const position = head + 1 + index;
     assertRecordable(event, position);

@@ -8,6 +8,12 @@ import { LogUnreadable } from './log.ts';
 /** Link before the first batch. */
 export const GENESIS: string = '0'.repeat(64);
 
+/** The end of a batch: position of its last event, and its link. */
+export interface ChainPoint {
+  readonly position: number;
+  readonly link: string;
+}
+
 /** An event as a log keeps it. `link` stands on the last event of each batch; `payload` is `null` once redacted. */
 export interface LogRow {
   readonly position: number;
@@ -24,13 +30,18 @@ export interface LogRow {
 
 /** A log that can hand out its rows, with the chain they hang on. What an export is made from. */
 export interface RowSource {
+  /** Goes into every payload's hash; see {@link hashPayload}. Leaves with a plain export, never with a redacted one. */
+  readonly salt: string;
   /** Rows from the first event on, oldest first, each after the chain of its batch has been checked. */
   rows(): Iterable<LogRow>;
 }
 
-/** sha256 of a payload's JSON text, in hex. */
-export function hashPayload(payload: string): string {
-  return hash('sha256', payload, 'hex');
+/**
+ * sha256 of the log's salt and a payload's JSON text, in hex. Salted, because payloads are short: whoever is given a redacted log
+ * with the bare hashes could try names until one fits.
+ */
+export function hashPayload(salt: string, payload: string): string {
+  return hash('sha256', salt + payload, 'hex');
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * A log as JSON lines: what is handed over in an incident and what `replay` reads. A header; then events with the payload's exact
  * text; after each batch a mark with its link. Where payloads were redacted, the mark also bears the hashes of the originals, so that
- * the chain of a redacted file can still be checked.
+ * the chain of a redacted file can still be checked, and the salt of those hashes stays at home.
  */
 import { GENESIS, type LogRow, type RowSource } from './chain.ts';
 import { RULES, SCHEMA } from './catalogue.ts';
@@ -20,15 +20,17 @@ export interface ExportOptions {
 
 /** The lines of a log file, without line ends. Streams: a long log costs no memory. *Errors*: those of reading the log. */
 export function* exportLines(log: LogReader & RowSource, options: ExportOptions): Generator<string, void, void> {
+  // A hash without salt tells everybody who tries which name was redacted.
+  if (options.redactKey !== undefined && log.salt === '') throw new RangeError('a log without salt cannot be redacted');
   const redact = options.redactKey === undefined ? undefined : redactor(options.redactKey);
   const marks = log.marks()[Symbol.iterator]();
   let mark = marks.next();
   let hashes: string[] = [];
-  let redacted = false;
-  yield headerLine(options.package, log.head, redact !== undefined);
+  let redacted = redact !== undefined;
+  yield headerLine(log, options.package, redact !== undefined);
   for (const row of log.rows()) {
     const payload = redact === undefined ? row.payload : redactText(redact, row);
-    redacted ||= payload !== row.payload || payload === null;
+    redacted ||= payload === null;
     hashes.push(row.payloadHash);
     yield eventLine(row, payload);
     const stateHash = mark.done !== true && mark.value.position === row.position ? mark.value.stateHash : undefined;
@@ -36,19 +38,19 @@ export function* exportLines(log: LogReader & RowSource, options: ExportOptions)
     if (row.link === null && stateHash === undefined) continue;
     const bound = row.link === null ? undefined : { link: row.link, ...(redacted && { payloadHashes: hashes }) };
     yield JSON.stringify({ mark: row.position, stateHash, ...bound });
-    if (row.link !== null) [hashes, redacted] = [[], false];
+    if (row.link !== null) [hashes, redacted] = [[], redact !== undefined];
   }
 }
 
-function headerLine(version: string, head: number, redacted: boolean): string {
-  const chain = { algorithm: 'sha256', genesis: GENESIS };
+function headerLine(log: LogReader & RowSource, version: string, redacted: boolean): string {
+  const chain = { algorithm: 'sha256', genesis: GENESIS, ...(!redacted && { salt: log.salt }) };
   return JSON.stringify({
     dacapoLog: LOG_FILE_VERSION,
     package: version,
     rules: RULES,
     schema: SCHEMA,
     chain,
-    head,
+    head: log.head,
     redacted,
   });
 }

@@ -9,14 +9,15 @@ export class FileBatch {
   readonly events: RecordedEvent[] = [];
   readonly #first: number;
   readonly #previous: string;
-  readonly #redacted: boolean;
+  /** `undefined` in a redacted file: payloads then can't be held against their hashes. */
+  readonly #salt: string | undefined;
   /** Of each event the header's beginning, and the hash of the payload that stands in the file. */
   readonly #rows: { readonly header: (payloadHash: string) => string; readonly payloadHash: string | null }[] = [];
 
-  constructor(first: number, previous: string, redacted: boolean) {
+  constructor(first: number, previous: string, salt: string | undefined) {
     this.#first = first;
     this.#previous = previous;
-    this.#redacted = redacted;
+    this.#salt = salt;
   }
 
   get #next(): number {
@@ -24,7 +25,7 @@ export class FileBatch {
   }
 
   after(link: string): FileBatch {
-    return new FileBatch(this.#next, link, this.#redacted);
+    return new FileBatch(this.#next, link, this.#salt);
   }
 
   add(path: string, value: unknown, line: number): void {
@@ -33,7 +34,9 @@ export class FileBatch {
     if (position !== this.#next)
       throw new LogFileError(path, line, `position ${position} where ${this.#next} comes next`, NEXT);
     const { data, schema } = value as { readonly data: unknown; readonly schema: number };
-    const payloadHash = data === null ? null : parseLine(path, line, () => hashPayload(JSON.stringify(data)));
+    const salt = data === null ? undefined : this.#salt;
+    const payloadHash =
+      salt === undefined ? null : parseLine(path, line, () => hashPayload(salt, JSON.stringify(data)));
     this.events.push(event);
     this.#rows.push({ header: (hash) => headerOf(id, at, cause, type, schema, rules, hash), payloadHash });
   }
@@ -47,7 +50,7 @@ export class FileBatch {
     const headers = this.#rows.map(({ header, payloadHash }, index) => {
       const hash = stated?.[index] ?? payloadHash;
       if (hash === null) throw new BrokenChain(this.#first + index, 'the payload is gone without its hash');
-      if (!this.#redacted && payloadHash !== null && payloadHash !== hash)
+      if (payloadHash !== null && payloadHash !== hash)
         throw new BrokenChain(this.#first + index, 'the payload does not match its hash');
       return header(hash);
     });

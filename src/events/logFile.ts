@@ -70,7 +70,7 @@ class FileLog implements LogFile {
   /** Checked batches; in a file without a chain every event by itself. */
   *#batches(): Generator<{ readonly events: readonly RecordedEvent[]; readonly link: string | null }, void, void> {
     const chained = this.header.chain !== undefined;
-    let batch = new FileBatch(1, GENESIS, this.header.redacted === true);
+    let batch = new FileBatch(1, GENESIS, this.header.chain?.salt);
     for (const { value, line } of jsonLines(this.path)) {
       if (line === 1) continue;
       if (!isMark(value)) {

@@ -15,7 +15,9 @@ const headerSchema = z.object({
   package: z.string(),
   rules: z.string(),
   /** Absent in a file that was written by hand: then only positions and shapes are checked. */
-  chain: z.object({ algorithm: z.literal('sha256'), genesis: z.literal(GENESIS) }).optional(),
+  chain: z
+    .object({ algorithm: z.literal('sha256'), genesis: z.literal(GENESIS), salt: z.string().optional() })
+    .optional(),
   /** Position that the file ends at; tells a file that was cut off. */
   head: z.number().int().nonnegative().optional(),
   redacted: z.boolean().optional(),

@@ -7,12 +7,20 @@ import { RULES, type LoggedEvent, type NewEvent } from './catalogue.ts';
 import { GENESIS, hashPayload, headerOf, linkOf, type LogRow, type RowSource } from './chain.ts';
 import { LogConflict, type EventLog, type LogReport } from './log.ts';
 
-/** An empty log in memory. `rules` is stamped on every event. */
-export function memoryLog(rules: string = RULES): EventLog & RowSource {
-  return new MemoryLog(rules);
+export interface MemoryLogOptions {
+  /** Rules version stamped on every event; the catalogue's own when absent. */
+  readonly rules?: string;
+  /** Salt of the payload hashes. Empty when absent, so that equal logs have equal links; such a log can't be exported redacted. */
+  readonly salt?: string;
+}
+
+/** An empty log in memory. */
+export function memoryLog(options: MemoryLogOptions = {}): EventLog & RowSource {
+  return new MemoryLog(options.rules ?? RULES, options.salt ?? '');
 }
 
 class MemoryLog implements EventLog, RowSource {
+  readonly salt: string;
   readonly #rules: string;
   readonly #events: LoggedEvent[] = [];
   readonly #positions = new Map<string, number>();
@@ -20,8 +28,9 @@ class MemoryLog implements EventLog, RowSource {
   readonly #ends: number[] = [];
   readonly #marks = new Map<number, string>();
 
-  constructor(rules: string) {
+  constructor(rules: string, salt: string) {
     this.#rules = rules;
+    this.salt = salt;
   }
 
   get head(): number {
@@ -68,7 +77,7 @@ class MemoryLog implements EventLog, RowSource {
     let link = GENESIS;
     let first = 1;
     for (const end of this.#ends) {
-      const rows = this.#events.slice(first - 1, end).map(rowOf);
+      const rows = this.#events.slice(first - 1, end).map((event) => rowOf(event, this.salt));
       const headers = rows.map((row) =>
         headerOf(row.id, row.at, row.cause, row.type, row.schema, row.rules, row.payloadHash),
       );
@@ -89,10 +98,10 @@ class MemoryLog implements EventLog, RowSource {
   }
 }
 
-function rowOf(event: LoggedEvent): LogRow {
+function rowOf(event: LoggedEvent, salt: string): LogRow {
   const { position, type, data, id, at, cause, schema, rules } = event;
   const payload = JSON.stringify(data);
-  return { position, id, at, cause, type, schema, rules, link: null, payloadHash: hashPayload(payload), payload };
+  return { position, id, at, cause, type, schema, rules, link: null, payloadHash: hashPayload(salt, payload), payload };
 }
 
 /** What an append answers when somebody else was faster. */

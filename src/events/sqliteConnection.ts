@@ -34,6 +34,7 @@ export interface Connection {
   readonly insertWord: Statement<[text: string]>;
   readonly insertMark: Statement<[position: number, stateHash: string]>;
   readonly marks: Statement<[], { position: number; stateHash: string }>;
+  readonly salt: Statement<[one: 1], string>;
   readonly verified: Statement<[one: 1], { position: number; link: string }>;
   readonly setVerified: Statement<[one: 1, position: number, link: string, position: number, link: string]>;
   readonly begin: Statement<[]>;
@@ -98,6 +99,7 @@ export function prepareStatements(db: Database.Database): Connection {
     insertWord: db.prepare(sqlTexts.insertWord),
     insertMark: db.prepare(sqlTexts.insertMark),
     marks: db.prepare(sqlTexts.marks),
+    salt: db.prepare<[1], string>(sqlTexts.salt).pluck(),
     verified: db.prepare(sqlTexts.verified),
     setVerified: db.prepare(sqlTexts.setVerified),
     begin: db.prepare('begin immediate'),

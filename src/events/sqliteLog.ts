@@ -8,7 +8,7 @@
 import type { Database } from 'better-sqlite3';
 import { makeBatch, type Batch } from './batch.ts';
 import { eventTypes, RULES, SCHEMA, type LoggedEvent, type NewEvent } from './catalogue.ts';
-import { hashPayload, isWord, type LogRow, type RowSource } from './chain.ts';
+import { hashPayload, isWord, type ChainPoint, type LogRow, type RowSource } from './chain.ts';
 import { acquireLock } from './lock.ts';
 import {
   LogConflict,
@@ -32,7 +32,6 @@ import { migrate } from './sqliteMigrate.ts';
 import { check, emptyWal, OwnedConnection, rollBack } from './sqliteOwner.ts';
 import { SqliteReader } from './sqliteReader.ts';
 import { assertStoreFile, prepareStoreFile } from './storeFile.ts';
-import type { ChainPoint } from './verifiedRows.ts';
 
 /** How much of the chain one rest reads back, so that closing stays quick. */
 const REST_EVENTS = 10_000;
@@ -102,6 +101,7 @@ function own(path: string): () => void {
 
 class OwnedLog implements SqliteLog {
   readonly path: string;
+  readonly salt: string;
   readonly #rules: string;
   readonly #unlock: () => void;
   readonly #owned: OwnedConnection;
@@ -116,6 +116,7 @@ class OwnedLog implements SqliteLog {
     this.#unlock = unlock;
     this.#owned = new OwnedConnection(path, connection);
     this.#reader = new SqliteReader(path, () => this.#owned.get());
+    this.salt = this.#reader.salt;
     this.#owned.acknowledged = check(path, connection);
     this.#numbers = learnWords(connection, [...eventTypes, rules]);
     this.#remember(this.#owned.acknowledged);
@@ -127,17 +128,17 @@ class OwnedLog implements SqliteLog {
 
   append(events: readonly NewEvent[], expectedHead: number = this.head): readonly LoggedEvent[] {
     const connection = this.#owned.get();
-    const { position: head, link } = this.#owned.acknowledged;
-    if (expectedHead !== head) throw headMoved(expectedHead, head);
+    const last = this.#owned.acknowledged;
+    if (expectedHead !== last.position) throw headMoved(expectedHead, last.position);
     if (events.length === 0) return [];
-    const batch = makeBatch(events, head, link, this.#rules);
+    const batch = makeBatch(events, last, this.salt, this.#rules);
     try {
       this.#insert(connection, batch);
     } catch (error) {
       if (codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE') return this.#appendUnknown(connection, events);
       throw this.#owned.giveUp(error, idsOf(events));
     }
-    this.#owned.acknowledged = { position: head + events.length, link: batch.link };
+    this.#owned.acknowledged = { position: last.position + events.length, link: batch.link };
     return batch.events;
   }
 
@@ -154,7 +155,7 @@ class OwnedLog implements SqliteLog {
     assertMarkable(position, this.head);
     this.#owned.write((connection) => {
       const payload = connection.eventsFrom.get(position, 1)?.[9] ?? null;
-      if (payload !== null) connection.redact.run(hashPayload(payload), null, position);
+      if (payload !== null) connection.redact.run(hashPayload(this.salt, payload), null, position);
       emptyWal(connection);
     });
   }

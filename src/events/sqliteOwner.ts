@@ -3,12 +3,11 @@
  * although the data is gone, so nothing is tried again on the same connection: it is closed, and the file is opened anew and checked
  * before the next use.
  */
-import { BrokenChain, GENESIS } from './chain.ts';
+import { BrokenChain, GENESIS, type ChainPoint } from './chain.ts';
 import { LogConflict, LogUnreadable } from './log.ts';
 import { openDatabase, prepareStatements, type Connection } from './sqliteConnection.ts';
 import { logError } from './logError.ts';
 import { closedLog, SqliteReader } from './sqliteReader.ts';
-import type { ChainPoint } from './verifiedRows.ts';
 
 /** `quick_check` reads the whole file; above this size the chain alone is checked at open. */
 const QUICK_CHECK_BYTES = 64 * 1024 * 1024;

@@ -1,11 +1,11 @@
 /** Reading a log file: for its owner, and beside the owner on a handle that cannot write. */
-import { BrokenChain, GENESIS, hashPayload, type LogRow, type RowSource } from './chain.ts';
+import { BrokenChain, GENESIS, hashPayload, type ChainPoint, type LogRow, type RowSource } from './chain.ts';
 import { LogUnavailable, LogUnreadable, type LogReader, type LogReport, type RecordedEvent } from './log.ts';
 import { recordedEvent, type Envelope } from './parse.ts';
 import { settingsOf, type Connection, type LogSettings } from './sqliteConnection.ts';
 import { logError } from './logError.ts';
 import type { StoredRow } from './sqliteSchema.ts';
-import { PAGE_ROWS, verifiedRows, type ChainPoint } from './verifiedRows.ts';
+import { verifiedRows } from './verifiedRows.ts';
 
 const START: ChainPoint = { position: 0, link: GENESIS };
 
@@ -15,10 +15,17 @@ export class SqliteReader implements LogReader, RowSource {
   readonly #source: () => Connection;
   /** Text of each word by its number. Words are only ever added. */
   #words: readonly string[] = [];
+  #salt: string | undefined;
 
   constructor(path: string, source: () => Connection) {
     this.path = path;
     this.#source = source;
+  }
+
+  get salt(): string {
+    this.#salt ??= this.#ask(({ salt }) => salt.get(1));
+    if (this.#salt === undefined) throw new LogUnreadable(`${this.path} has lost its salt: restore a backup`);
+    return this.#salt;
   }
 
   get head(): number {
@@ -86,8 +93,9 @@ export class SqliteReader implements LogReader, RowSource {
 
   /** Checked rows from after `start` to the head of now, in runs of whole batches. */
   runs(start: ChainPoint): Generator<readonly StoredRow[], void, void> {
-    const page = (from: number): readonly StoredRow[] => this.#ask(({ eventsFrom }) => eventsFrom.all(from, PAGE_ROWS));
-    return verifiedRows(page, (number) => this.#word(number), start, this.head);
+    const page = (from: number, limit: number): readonly StoredRow[] =>
+      this.#ask(({ eventsFrom }) => eventsFrom.all(from, limit));
+    return verifiedRows({ page, word: (number) => this.#word(number), salt: this.salt }, start, this.head);
   }
 
   /**
@@ -133,7 +141,7 @@ export class SqliteReader implements LogReader, RowSource {
 
   #logRow(row: StoredRow): LogRow {
     const payload = row[9];
-    const payloadHash = payload === null ? row[8]! : hashPayload(payload);
+    const payloadHash = payload === null ? row[8]! : hashPayload(this.salt, payload);
     return { ...this.#envelope(row), link: row[7], payloadHash, payload };
   }
 

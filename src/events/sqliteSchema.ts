@@ -2,6 +2,7 @@
  * The tables of a log file, their migrations, and every statement that runs on them. Kysely types and writes the SQL, once per
  * open; better-sqlite3 runs it, as running through Kysely costs twenty times an insert.
  */
+import { randomBytes } from 'node:crypto';
 import {
   DummyDriver,
   Kysely,
@@ -36,6 +37,8 @@ export interface LogTables {
   /** Words that rows refer to by number: event types and rules versions. */
   words: { number: Generated<number>; text: string };
   marks: { position: number; stateHash: string };
+  /** One row, made with the file: see `hashPayload`. */
+  origin: { one: number; salt: string };
   /** One row: how far the chain was read back and held. */
   verified: { one: number; position: number; link: string };
 }
@@ -72,6 +75,16 @@ async function createTables(db: Kysely<LogTables>): Promise<void> {
     .addColumn('position', 'integer', (column) => column.primaryKey())
     .addColumn('stateHash', 'text', (column) => column.notNull())
     .modifyEnd(strict)
+    .execute();
+  await db.schema
+    .createTable('origin')
+    .addColumn('one', 'integer', (column) => column.primaryKey())
+    .addColumn('salt', 'text', (column) => column.notNull())
+    .modifyEnd(strict)
+    .execute();
+  await db
+    .insertInto('origin')
+    .values({ one: 1, salt: randomBytes(16).toString('hex') })
     .execute();
   await db.schema
     .createTable('verified')
@@ -169,6 +182,7 @@ export const sqlTexts = {
       .onConflict((conflict) => conflict.doNothing()),
   ),
   marks: text(write.selectFrom('marks').select(['position', 'stateHash']).orderBy('position')),
+  salt: text(write.selectFrom('origin').select('salt').where('one', '=', 1)),
   verified: text(write.selectFrom('verified').select(['position', 'link']).where('one', '=', 1)),
   setVerified: text(
     write
