@@ -25,14 +25,13 @@ const KEEP_ALIVE_MS = 10_000;
 
 /** `mayStream`: the caller takes event streams, and this is a request whose answer may need one. */
 export function openReply(response: ServerResponse, mayStream: boolean): Reply {
-  let timer = mayStream ? setTimeout(begin, PATIENCE_MS) : undefined;
+  let timer = mayStream ? setTimeout(() => (begin(), response.write(keepAliveEvent)), PATIENCE_MS) : undefined;
   response.on('close', () => clearTimeout(timer));
 
   function begin(): void {
     if (response.headersSent || response.destroyed) return;
     clearTimeout(timer);
     response.writeHead(200, { ...sseHeaders });
-    response.write(keepAliveEvent);
     timer = setInterval(() => response.writableNeedDrain || response.write(keepAliveEvent), KEEP_ALIVE_MS);
   }
   return {
