@@ -40,7 +40,11 @@ interface Verdict {
   readonly next: string;
 }
 
-/** Error names of the rooms, and of Node where a code says more than a name. */
+const upHint = 'start it with `dacapo up`, or name its state directory with --state';
+const signInHint = 'sign in again, or switch with `dacapo account use`';
+const versionHint = 'use the release that wrote it, or choose another directory with --state';
+
+/** Errors of the rooms by name, with their `reason` after a colon where it tells more; and of Node, by code. */
 const known: Readonly<Record<string, Verdict>> = {
   LogConflict: { exit: EXIT.conflict, next: 'stop the other process, or choose another directory with --state' },
   LogUnavailable: { exit: EXIT.unavailable, next: 'free space or make the state directory writable, then try again' },
@@ -48,23 +52,47 @@ const known: Readonly<Record<string, Verdict>> = {
     exit: EXIT.problems,
     next: 'keep the file for the incident; `dacapo log verify` says where it breaks',
   },
+  BadEvent: { exit: EXIT.problems, next: 'export the log again' },
+  StoreRefused: { exit: EXIT.failed, next: versionHint },
+  'StoreRefused:in-use': { exit: EXIT.conflict, next: 'stop the other authority, or choose another directory' },
+  AddressRefused: { exit: EXIT.usage, next: 'see schemas/config.json' },
+  SocketPathTooLong: { exit: EXIT.usage, next: 'choose a shorter directory with --state' },
+  DaemonNotRunning: { exit: EXIT.unavailable, next: upHint },
+  ControlUnreachable: { exit: EXIT.unavailable, next: 'see `dacapo status`, then try again' },
+  SessionRefused: { exit: EXIT.unauthorized, next: signInHint },
+  AuthorizationRefused: { exit: EXIT.failed, next: 'see `dacapo status`' },
+  'AuthorizationRefused:signed-out': { exit: EXIT.unauthorized, next: 'dacapo account use ACCOUNT' },
+  'AuthorizationRefused:secret-needed': {
+    exit: EXIT.usage,
+    next: 'echo SECRET | dacapo connect CONNECTOR --secret-stdin',
+  },
+  'AuthorizationRefused:no-control-plane': { exit: EXIT.usage, next: 'set daemon.controlUrl in the configuration' },
+  'AuthorizationRefused:busy': { exit: EXIT.conflict, next: 'wait until the other one ended' },
+  BadInput: { exit: EXIT.usage, next: 'correct the argument' },
   DemoNotRunning: { exit: EXIT.unavailable, next: 'start it with `dacapo up`' },
   SettingsRefused: { exit: EXIT.usage, next: 'see `dacapo demo --help`' },
   NotInstalled: { exit: EXIT.failed, next: 'install it with the npm line above, then start again' },
   ENOENT: { exit: EXIT.failed, next: 'check the path' },
   EACCES: { exit: EXIT.failed, next: 'check who may read and write there' },
   EADDRINUSE: { exit: EXIT.conflict, next: 'end the process that listens there, or choose another port' },
-  ECONNREFUSED: { exit: EXIT.unavailable, next: 'start it with `dacapo up`, or name its state directory with --state' },
+  ECONNREFUSED: { exit: EXIT.unavailable, next: upHint },
 };
 
 /** Exit code and next step of anything thrown. What is not known is a failure (1) of ours. */
 export function verdictOf(error: unknown): Verdict {
   if (error instanceof CommandError) return error;
-  const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
-  for (const key of [code, name])
-    if (typeof key === 'string' && Object.hasOwn(known, key)) return known[key] as Verdict;
+  const found = keysOf(error).find((key) => Object.hasOwn(known, key));
+  if (found !== undefined) return known[found] as Verdict;
   return {
     exit: EXIT.failed,
     next: 'run again with --verbose; if it repeats, report it with `dacapo log export --redact`',
   };
+}
+
+/** Most telling first. An error that crossed the daemon's socket has its name as `kind`. */
+function keysOf(error: unknown): readonly string[] {
+  const { kind, name, code, reason } = (error ?? {}) as Readonly<Record<'kind' | 'name' | 'code' | 'reason', unknown>>;
+  const names = [kind, name].filter((text) => typeof text === 'string');
+  const codes = typeof code === 'string' ? [code] : [];
+  return [...names.map((text) => `${text}:${String(reason)}`), ...names, ...codes];
 }

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { acquireLock } from '../../events/lock.ts';
 import { CommandError, EXIT } from '../exit.ts';
 
-/** What a kernel takes as the path of a unix socket, less the final zero. */
-const SOCKET_PATH_BYTES = 107;
+/** What the least of the kernels takes as the path of a unix socket, less the final zero. */
+const SOCKET_PATH_BYTES = 103;
 
 /** Makes the directory (0700) and holds it until the result is called, or the process ends. */
 export function holdDirectory(state: string, sockets: readonly string[]): () => void {
