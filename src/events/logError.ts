@@ -24,7 +24,13 @@ export function logError(error: unknown, path: string): Error {
   const options = { cause: error };
   if (primary === 'SQLITE_CORRUPT' || primary === 'SQLITE_NOTADB')
     return new LogUnreadable(`${path} is damaged or no log (${code}): move it away or restore a backup`, options);
+  if (primary === 'SQLITE_CONSTRAINT') return foreignWriter(path, options);
   return new LogUnavailable(`${path}: ${NEXT.get(primary) ?? NEXT.get(code) ?? 'refused'} (${code})`, options);
+}
+
+/** When rows appear that the owner did not write. */
+export function foreignWriter(path: string, options?: ErrorOptions): LogConflict {
+  return new LogConflict(`another program wrote to ${path}: stop it, then start again`, options);
 }
 
 /** Code of an SqliteError or a system error. */

@@ -240,9 +240,13 @@ class OwnedLog implements SqliteLog {
 }
 
 /** Numbers of the words that this process will write, taught to the file where it lacks them. */
-function learnWords({ insertWord, words }: Connection, wanted: readonly string[]): ReadonlyMap<string, number> {
+function learnWords(connection: Connection, wanted: readonly string[]): ReadonlyMap<string, number> {
+  const { words, insertWord, begin, commit } = connection;
   const known = new Set(words.all().map(({ text }) => text));
-  for (const word of wanted) if (!known.has(word)) insertWord.run(word);
+  const missing = wanted.filter((word) => !known.has(word));
+  if (missing.length > 0) begin.run();
+  for (const word of missing) insertWord.run(word);
+  if (missing.length > 0) commit.run();
   return new Map(words.all().map(({ text, number }) => [text, number]));
 }
 

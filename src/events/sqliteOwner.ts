@@ -4,9 +4,9 @@
  * before the next use.
  */
 import { BrokenChain, GENESIS, type ChainPoint } from './chain.ts';
-import { LogConflict, LogUnreadable } from './log.ts';
+import { LogUnreadable } from './log.ts';
 import { openDatabase, prepareStatements, type Connection } from './sqliteConnection.ts';
-import { logError } from './logError.ts';
+import { foreignWriter, logError } from './logError.ts';
 import { closedLog, SqliteReader } from './sqliteReader.ts';
 
 /** `quick_check` reads the whole file; above this size the chain alone is checked at open. */
@@ -100,11 +100,6 @@ export function emptyWal({ db }: Connection): void {
 /** Undoes an open transaction, if the error left one. */
 export function rollBack({ db }: Connection): void {
   if (db.inTransaction) db.exec('rollback');
-}
-
-/** When rows appear that the owner did not write. */
-function foreignWriter(path: string): LogConflict {
-  return new LogConflict(`another program wrote to ${path}: stop it, then start again`);
 }
 
 function sizeOf({ db }: Connection): number {

@@ -1,0 +1,268 @@
+import Database from 'better-sqlite3';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { headerOf, hashPayload, linkOf } from '../../src/events/chain.ts';
+import {
+  BrokenChain,
+  isUnknown,
+  LogConflict,
+  LogUnavailable,
+  LogUnreadable,
+  memoryLog,
+  openSqliteLog,
+  openSqliteLogReadOnly,
+  type SqliteLog,
+} from '../../src/events/index.ts';
+import { openDatabase } from '../../src/events/sqliteConnection.ts';
+import { migrate } from '../../src/events/sqliteMigrate.ts';
+import { migrations } from '../../src/events/sqliteSchema.ts';
+import { assertSqliteVersion, sharedFileSystem } from '../../src/events/storeFile.ts';
+import { logContract } from './logContract.ts';
+import { activated, event, eventsOf, folder, named, snapshot } from './samples.ts';
+
+logContract('the log on SQLite', () => opened());
+
+async function opened(path = join(folder(), 'log.db')): Promise<SqliteLog> {
+  const log = await openSqliteLog(path);
+  onTestFinished(() => log.close());
+  return log;
+}
+
+/** A closed log of two batches, the first of three events. */
+async function written(): Promise<string> {
+  const log = await opened();
+  log.append([event(activated('ann')), event(snapshot('ann', '7'), 1), named('third')]);
+  log.append([named('fourth')]);
+  log.close();
+  return log.path;
+}
+
+function change(path: string, sql: string): void {
+  const db = new Database(path);
+  db.exec(sql);
+  db.close();
+}
+
+it('every open syncs every commit, not only the one that made the file', async () => {
+  const path = await written();
+  for (let open = 0; open < 2; open++) {
+    const log = await opened(path);
+    expect(log.settings()).toMatchObject({ journalMode: 'wal', synchronous: 2 });
+    log.close();
+  }
+});
+
+it('what was closed is there again, and goes on without gaps', async () => {
+  const path = await written();
+  const log = await opened(path);
+  expect([log.head, log.append(eventsOf(1))[0]?.position, log.verify().broken]).toEqual([4, 5, null]);
+});
+
+it('has the same links as a log in memory with the same salt', async () => {
+  const log = await opened();
+  const twin = memoryLog({ salt: log.salt });
+  for (const batch of [eventsOf(3), [event(snapshot('ann', '8'))], eventsOf(2)]) {
+    log.append(batch);
+    twin.append(batch);
+  }
+  expect([...log.rows()]).toEqual([...twin.rows()]);
+});
+
+it.each([
+  ['payload', `update events set payload = replace(payload, 'ann', 'bob') where position = 2`, 1],
+  ['header', `update events set at = at + 1 where position = 2`, 1],
+  ['id', `update events set id = 'other' where position = 3`, 1],
+  ['cause', `update events set cause = null where position = 2`, 1],
+  ['type', `update events set type = type + 1 where position = 1`, 1],
+  ['link', `update events set link = replace(link, substr(link, 1, 1), 'x') where position = 3`, 1],
+  ['link of the last batch', `update events set link = upper(link) || '0' where position = 4`, 4],
+  ['missing row', `delete from events where position = 2`, 2],
+  ['missing link', `update events set link = null where position = 3`, 1],
+  ['word', `update words set text = 'account.x' where text = 'account.activated'`, 1],
+  ['salt', `update origin set salt = 'f' || salt`, 1],
+])('a changed %s is found, and is not read', async (_what, sql, position) => {
+  const path = await written();
+  change(path, sql);
+  const log = await openSqliteLogReadOnly(path);
+  expect(log.verify().broken?.position).toBe(position);
+  expect(() => [...log.read()]).toThrow(BrokenChain);
+  log.close();
+});
+
+it('a chain that broke since it was last read back is refused at open, and the file is kept', async () => {
+  const path = await written();
+  change(path, `update verified set position = 0; update events set at = at + 1 where position = 2`);
+  await expect(openSqliteLog(path)).rejects.toThrow(/position 1: the batch does not match its link; restore a backup/);
+  change(path, `update events set at = at - 1 where position = 2`);
+  expect((await opened(path)).head).toBe(4);
+});
+
+it('a point read back before that is not in the file any more makes open read all of it', async () => {
+  const path = await written();
+  change(path, `update verified set link = 'elsewhere'; update events set at = at + 1 where position = 2`);
+  await expect(openSqliteLog(path)).rejects.toThrow(BrokenChain);
+});
+
+it('a damaged file is refused at open', async () => {
+  const log = await opened();
+  log.append(eventsOf(500));
+  log.close();
+  const bytes = readFileSync(log.path);
+  bytes.fill(0xa5, bytes.length / 2, bytes.length / 2 + 600);
+  writeFileSync(log.path, bytes);
+  await expect(openSqliteLog(log.path)).rejects.toThrow(LogUnreadable);
+  expect(readFileSync(log.path).equals(bytes)).toBe(true);
+});
+
+it('a file of a newer format is refused and not touched', async () => {
+  const path = await written();
+  change(path, 'pragma user_version = 2');
+  const before = readFileSync(path);
+  await expect(openSqliteLog(path)).rejects.toThrow(/newer version \(format 2, known up to 1\): upgrade/);
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
+
+it.each([
+  ['a database of another program', (path: string) => change(path, 'create table mine (a)'), /another program/],
+  ['no database', (path: string) => writeFileSync(path, 'dear diary, '.repeat(99)), /damaged or no log/],
+  ['a folder', (path: string) => mkdirSync(path), /not a plain file/],
+  ['a link', (path: string) => symlinkSync('/dev/null', path), /never written through a link/],
+])('%s is refused', async (_what, make, reason) => {
+  const path = join(folder(), 'log.db');
+  make(path);
+  await expect(openSqliteLog(path)).rejects.toThrow(reason);
+});
+
+it('a folder where everybody may write is refused', async () => {
+  const path = folder();
+  chmodSync(path, 0o777);
+  await expect(openSqliteLog(join(path, 'log.db'))).rejects.toThrow(/chmod 700/);
+});
+
+it('file and folder are for the owner alone', async () => {
+  const log = await opened(join(folder(), 'state', 'log.db'));
+  log.append(eventsOf(1));
+  const files = ['', '-wal', '-shm', '.lock'].map((suffix) => log.path + suffix);
+  const modes = [...files, dirname(log.path)].map((path) => statSync(path).mode & 0o777);
+  expect(modes.map((mode) => mode.toString(8))).toEqual(['600', '600', '600', '600', '700']);
+});
+
+it('SQLite older than the WAL fix is refused', () => {
+  for (const version of ['3.51.2', '3.9.99', '2.99.99', ''])
+    expect(() => assertSqliteVersion(version)).toThrow(LogUnavailable);
+  for (const version of ['3.51.3', '3.53.0', '3.100.0', '4.0.0']) assertSqliteVersion(version);
+});
+
+it('file systems that machines share are known by number, local ones are not among them', () => {
+  expect([0x6969, 0xff534d42, 0x65735546].map(sharedFileSystem)).toEqual(['nfs', 'cifs', 'fuse']);
+  expect([0xef53, 0x01021994, 0x58465342, 0x9123683e, 0x794c7630].map(sharedFileSystem)).toEqual(
+    Array(5).fill(undefined),
+  );
+});
+
+it('has one owner, also within a process, and is free when that one closes', async () => {
+  const log = await opened();
+  await expect(openSqliteLog(log.path)).rejects.toThrow(LogConflict);
+  log.append(eventsOf(1));
+  log.close();
+  expect((await opened(log.path)).head).toBe(1);
+});
+
+it('is read beside its owner, and by nobody for writing', async () => {
+  const log = await opened();
+  log.append(eventsOf(2));
+  const reader = await openSqliteLogReadOnly(log.path);
+  log.append(eventsOf(1));
+  expect([reader.head, [...reader.read(2)].length, reader.verify().broken]).toEqual([3, 2, null]);
+  expect('append' in reader).toBe(false);
+  reader.close();
+});
+
+it('a log that is not there is not made by reading it', async () => {
+  const path = join(folder(), 'log.db');
+  await expect(openSqliteLogReadOnly(path)).rejects.toThrow(/there is no log/);
+  expect(existsSync(path)).toBe(false);
+});
+
+it('after closing every use is refused with what to do', async () => {
+  const log = await opened();
+  log.close();
+  log.close();
+  expect(() => log.append(eventsOf(1))).toThrow(/was closed: open it again/);
+  expect(() => [...log.read()]).toThrow(LogUnavailable);
+});
+
+it('a redacted payload is gone from the file, its event is kept unknown, and the chain holds', async () => {
+  const log = await opened();
+  log.append([event(activated('canary-account')), ...eventsOf(2)]);
+  log.redact(1);
+  log.redact(1);
+  expect([...log.read()][0]).toMatchObject({ unknown: 'redacted', type: 'account.activated', data: {} });
+  expect(log.verify().broken).toBeNull();
+  expect(['', '-wal'].some((suffix) => readFileSync(log.path + suffix).includes('canary-account'))).toBe(false);
+});
+
+it('an event of a newer version is kept as it is, and the log goes on behind it', async () => {
+  const path = await written();
+  const data = '{"connector":"docs","colour":"blue"}';
+  const db = new Database(path);
+  const { salt, link } = db.prepare('select salt, link from origin, events where position = 4').get() as Record<
+    string,
+    string
+  >;
+  const header = headerOf('newer', 5, null, 'route.painted', 2, '9', hashPayload(salt!, data));
+  db.exec(`insert into words values (90, 'route.painted'), (91, '9')`);
+  db.prepare(`insert into events values (5, 'newer', 5, null, 90, 2, 91, ?, null, ?)`).run(
+    linkOf(link!, 5, 1, header),
+    data,
+  );
+  db.close();
+  const log = await opened(path);
+  log.append(eventsOf(1));
+  const [kept] = [...log.read(5)];
+  expect(kept).toMatchObject({ unknown: 'newer', type: 'route.painted', schema: 2, data: JSON.parse(data) as object });
+  expect([isUnknown(kept!), log.head, log.verify().broken]).toEqual([true, 6, null]);
+});
+
+it('rest empties the WAL and remembers how far the chain was read back', async () => {
+  const log = await opened();
+  log.append(eventsOf(50));
+  log.rest();
+  expect(statSync(`${log.path}-wal`).size).toBe(0);
+  log.close();
+  const db = new Database(log.path, { readonly: true });
+  expect(db.prepare('select position from verified').pluck().get()).toBe(50);
+  db.close();
+});
+
+it('a row by another program is a conflict, and neither is lost', async () => {
+  const log = await opened();
+  log.append(eventsOf(1));
+  change(
+    log.path,
+    `insert into events select 2, 'foreign', at, cause, type, schema, rules, link, null, payload from events`,
+  );
+  expect(() => log.append(eventsOf(1))).toThrow(LogConflict);
+  expect(() => log.append(eventsOf(1))).toThrow(/another program wrote/);
+  expect(log.head).toBe(1);
+});
+
+it('a migration runs after a backup; one that fails leaves the file as it was', async () => {
+  const path = await written();
+  const db = openDatabase(path, 'owner');
+  const failing = { up: () => Promise.reject(new Error('no')) };
+  const adding = {
+    up: (kysely: { schema: { createTable: Function } }) =>
+      kysely.schema.createTable('more').addColumn('a', 'text').execute() as Promise<void>,
+  };
+  await expect(migrate(db, path, { ...migrations, '0002-more': adding, '0003-no': failing })).rejects.toThrow(
+    LogUnreadable,
+  );
+  expect(db.prepare(`select count(*) from sqlite_master where name = 'more'`).pluck().get()).toBe(0);
+  expect(await migrate(db, path, { ...migrations, '0002-more': adding })).toEqual(['0002-more']);
+  expect(await migrate(db, path, migrations)).toEqual([]);
+  db.close();
+  expect([1, 2].map((number) => statSync(`${path}.backup-${number}`).mode & 0o777)).toEqual([0o600, 0o600]);
+  expect((await opened(`${path}.backup-1`)).head).toBe(4);
+});
