@@ -35,17 +35,18 @@ export const openDrain = (store: Store, sink: Sink, log: Log): Drain => {
     failures++;
     const delayMs = Math.min(firstRetryMs * 2 ** Math.min(failures, 16), lastRetryMs);
     log('warn', 'audit entries could not be delivered and wait', { failures, delayMs, error: errorName(error) });
-    retry = closed ? undefined : setTimeout(wake, delayMs).unref();
+    retry = closed ? undefined : setTimeout(begin, delayMs).unref();
   };
   const start = (): Promise<void> => {
     clearTimeout(retry);
+    retry = undefined;
     running ??= run().finally(() => (running = undefined));
     return running;
   };
   function wake(): void {
     again = true;
     // A moment later: whoever woke is answered first, and what comes in together is one write to the disk.
-    if (running === undefined && !closed) soon ??= setTimeout(begin, gatherMs).unref();
+    if (running === undefined && retry === undefined && !closed) soon ??= setTimeout(begin, gatherMs).unref();
   }
   function begin(): void {
     soon = undefined;
