@@ -22,6 +22,9 @@ interface Running {
   readonly controller: AbortController;
 }
 
+/** One for all: an abort without a reason makes an exception with a stack each time, and storms abort often. */
+const NO_LONGER_OWED = new DOMException('the effect is no longer owed', 'AbortError');
+
 const rank: Readonly<Record<Effect['kind'], number>> = { closeRoute: 0, fetchSnapshot: 1, openRoute: 2 };
 
 export class Performing {
@@ -53,7 +56,7 @@ export class Performing {
     const running = this.#groups.get(group);
     if (running === undefined) return [...owed];
     const texts = new Set(owed.map(effectText));
-    for (const [text, { controller }] of running) if (!texts.has(text)) controller.abort();
+    for (const [text, { controller }] of running) if (!texts.has(text)) abort(controller);
     return owed.filter((effect) => !running.has(effectText(effect)));
   }
 
@@ -81,8 +84,12 @@ export class Performing {
   }
 
   stop(): void {
-    for (const group of this.#groups.values()) for (const { controller } of group.values()) controller.abort();
+    for (const group of this.#groups.values()) for (const { controller } of group.values()) abort(controller);
   }
+}
+
+function abort(controller: AbortController): void {
+  if (!controller.signal.aborted) controller.abort(NO_LONGER_OWED);
 }
 
 const groupOf = (effect: Effect): string =>
