@@ -22,7 +22,7 @@ export interface Contracts {
   find(scope: string, tool: string): ServedTool | undefined;
   /** Whether all of it was served so recently that reading it again for one caller's mistake would only be load. */
   isFresh(scope: string): boolean;
-  /** The scope that an identity was last given; an identity is a hash that names session, connector and version. */
+  /** The scope that an identity was last given; an identity names session (by its hash), connector and version. */
   scopeOf(identity: string): string | undefined;
   given(identity: string, scope: string): void;
 }

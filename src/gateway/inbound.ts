@@ -32,15 +32,21 @@ export interface Inbound {
 export interface Caller {
   readonly message: IncomingMessage;
   readonly token: string;
+  readonly session: string;
   readonly connectorId: string;
   readonly traceId: string;
+}
+
+/** A name for a session that is not the session: a token is a secret, and no map or log holds one. */
+export function sessionHash(token: string): string {
+  return createHash('sha256').update(token, 'utf8').digest('base64url');
 }
 
 /** What the reply offers to whoever answers. */
 export type Connection = Pick<Inbound, 'signal' | 'event' | 'rest'>;
 
 export function inboundOf(caller: Caller, request: Request, envelope: Envelope, connection: Connection): Inbound {
-  const { message, token, connectorId, traceId } = caller;
+  const { message, token, session, connectorId, traceId } = caller;
   const connectorVersion = envelope.connectorVersion ?? '';
   return {
     request,
@@ -48,9 +54,7 @@ export function inboundOf(caller: Caller, request: Request, envelope: Envelope, 
     connectorId,
     connectorVersion,
     token,
-    identity: createHash('sha256')
-      .update(JSON.stringify([token, connectorId, connectorVersion]))
-      .digest('base64url'),
+    identity: `${session} ${connectorId} ${connectorVersion}`,
     clientInfo: envelope.clientInfo,
     progressToken: envelope.progressToken,
     remoteIp: message.socket.remoteAddress ?? '',

@@ -2,8 +2,6 @@
  * Whether a call may go on, in the order in which it can be told: this process, this session, then, when the authority has said who
  * asks, this account and this connector. One noisy account delays and hides no other. DESIGN 7, law L19, threat C35.
  */
-import { createHash } from 'node:crypto';
-
 import type { Principal, Upstream } from '../../protocol/authority.ts';
 import { notAdmitted, unreachable } from '../upstream/failure.ts';
 import { RETRY_MS } from '../bounds.ts';
@@ -20,8 +18,8 @@ export interface Place {
 export interface Admission {
   /** Before anything is known. Throws `UpstreamFailure` (-33005), as the others do. */
   enter(): Place;
-  /** When the session is known. */
-  pace(token: string): void;
+  /** When the session is known, by its hash. */
+  pace(session: string): void;
   /** When the account is known. Throws `UpstreamFailure`: -33005, or -33003 while the upstream is known to be down. */
   forward(connector: string, principal: Principal, upstream: Upstream): Place & Verdict;
   /** Requests under way. */
@@ -46,12 +44,12 @@ export function openAdmission(bounds: GatewayLimits, now: () => number): Admissi
       return bulkhead.taken('all');
     },
     enter: () => ({ leave: place('all', bounds.requests, 'gateway') }),
-    pace(token) {
-      const wait = rate.take(hash(token));
+    pace(session) {
+      const wait = rate.take(session);
       if (wait > 0) refuse('too many requests of this session', wait);
     },
     forward(connector, principal, upstream) {
-      const key = `${connector} ${originOf(upstream)}`;
+      const key = `${connector} ${upstream.endpoint}`;
       const wait = breaker.ask(key);
       if (wait > 0) throw unreachable('breaker open', wait);
       const limit = Math.min(upstream.limits.concurrency ?? bounds.perConnector, bounds.perConnector);
@@ -77,13 +75,4 @@ export function openAdmission(bounds: GatewayLimits, now: () => number): Admissi
 
 function refuse(why: string, retryAfterMs: number): never {
   throw notAdmitted(why, retryAfterMs);
-}
-
-/** A token is a secret: no map holds one. */
-function hash(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
-}
-
-function originOf(upstream: Upstream): string {
-  return URL.canParse(upstream.endpoint) ? new URL(upstream.endpoint).origin : '';
 }
