@@ -98,7 +98,7 @@ export const daemonConfigSchema = z.strictObject({
   /** Port of the local MCP server on 127.0.0.1. 0: the one used last, or any. */
   port: port.default(0),
   /** Deadline of one connector within one `tools/list`. */
-  listDeadlineMs: z.number().int().min(50).max(120_000).default(10_000),
+  listDeadlineMs: z.number().int().min(50).max(120_000).default(5_000),
 });
 export type DaemonConfig = z.output<typeof daemonConfigSchema>;
 export type DaemonConfigInput = z.input<typeof daemonConfigSchema>;

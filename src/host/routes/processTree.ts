@@ -5,12 +5,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** How long each step may take before the next, harder one. Together below the 6 s in which a daemon must be gone. */
+/** How long each step may take before the next, harder one. With the time for running calls below the 6 s of a stop (D47). */
 export interface Patience {
   readonly stdinMs: number;
   readonly termMs: number;
 }
-export const patience: Patience = { stdinMs: 2_000, termMs: 3_000 };
+export const patience: Patience = { stdinMs: 1_000, termMs: 2_000 };
 
 /** The variable that marks every process of a daemon: `owner:boot:child`. */
 export const markVariable = 'DACAPO_CHILD';

@@ -17,6 +17,7 @@ import {
   type Failure,
   type Outcome,
   type RejectionCode,
+  type Tool,
   type ToolPage,
 } from '../../protocol/index.ts';
 import type { PublishedRoute, RouteTable } from '../../reconcile/index.ts';
@@ -168,14 +169,14 @@ export class Aggregate {
     throw reason ?? new McpError(-32602, { message: 'no connector has a tool of this name', httpStatus: 200 });
   }
 
-  async #contract(handle: Handle, name: string, signal: AbortSignal) {
-    const { listDeadlineMs } = this.#options;
+  /** A call waits longer for its contract than a list for one part of many: nobody else waits with it. */
+  async #contract(handle: Handle, name: string, signal: AbortSignal): Promise<Outcome<Tool>> {
+    const ms = Math.max(this.#options.listDeadlineMs, limits.firstByteMs);
     try {
-      return await within(listDeadlineMs, signal, (inner) => this.#contracts.of(handle, name, { signal: inner }));
+      return await within(ms, signal, (inner) => this.#contracts.of(handle, name, { signal: inner }));
     } catch (error) {
-      if (error instanceof DeadlineError)
-        return fail('timeout', `the connector did not list its tools within ${listDeadlineMs} ms; nothing was called`);
-      throw error;
+      if (!(error instanceof DeadlineError)) throw error;
+      return fail('timeout', `the connector did not list its tools within ${ms} ms; nothing was called`);
     }
   }
 

@@ -3,6 +3,7 @@
  * outlives the daemon in a small file; every start is a new login (epoch), whoever it is.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { Fact } from '../../events/index.ts';
 import type { Reconciler } from '../../reconcile/index.ts';
 import type { Log } from '../log.ts';
 import { SessionRefused, type Sessions } from './sessions.ts';
@@ -21,6 +22,8 @@ export interface AccountsOptions {
   /** Where the choice is kept. */
   readonly choiceFile: string;
   readonly log: Log;
+  /** Told after each switch, and once at the start. */
+  readonly onActive: (account: string | null) => void;
   /** How often a single login file is looked at: the desktop writes it without telling. */
   readonly lookEveryMs?: number;
 }
@@ -30,10 +33,8 @@ export async function startAccounts(options: AccountsOptions): Promise<Accounts>
   const { sessions, reconciler, choiceFile } = options;
   const become = (account: string | null): void => {
     keepChoice(choiceFile, account);
-    if (account === (reconciler.active?.account ?? null)) return;
-    const epoch = reconciler.nextEpoch();
-    if (account === null) reconciler.accept({ type: 'account.cleared', data: { epoch } });
-    else reconciler.accept({ type: 'account.activated', data: { account, epoch } });
+    if (account !== (reconciler.active?.account ?? null)) reconciler.accept(switched(account, reconciler.nextEpoch()));
+    options.onActive(account);
   };
   const login = await currentLogin(options);
   const first = initial(readChoice(choiceFile), login);
@@ -47,6 +48,11 @@ export async function startAccounts(options: AccountsOptions): Promise<Accounts>
     signOut: () => become(null),
     stop,
   };
+}
+
+function switched(account: string | null, epoch: number): Fact {
+  if (account === null) return { type: 'account.cleared', data: { epoch } };
+  return { type: 'account.activated', data: { account, epoch } };
 }
 
 /** A login that differs from the choice is a newer choice, unless the person signed out here. */
