@@ -47,6 +47,7 @@ export function buildProgram(version: string, done: (code: ExitCode) => void): C
     });
 
   processes(program, bind);
+  routes(program, bind);
   logs(program, bind);
   surroundings(program, bind);
   return program;
@@ -59,10 +60,51 @@ Exit codes: 0 ok, 1 failed, 2 usage or bad config, 3 a check found problems, 4 n
             5 unavailable, 6 conflict, 130/143 ended by a signal`;
 
 function processes(program: Command, bind: Bind): void {
+  bind(
+    program
+      .command('up')
+      .description('start authority, gateway and daemon on loopback, with a demo to try them')
+      .option('--poll <ms>', 'milliseconds between two snapshot polls', milliseconds),
+    () => import('./commands/up.ts'),
+  );
+  bind(program.command('daemon').description('run the daemon, by config'), () => import('./commands/daemon.ts'));
   bind(program.command('gateway').description('run the gateway, by config'), () => import('./commands/gateway.ts'));
   bind(
     program.command('authority').description('run the authority, by config'),
     () => import('./commands/authority.ts'),
+  );
+}
+
+function routes(program: Command, bind: Bind): void {
+  bind(
+    program.command('status').description('what is published, what is withheld, and why'),
+    () => import('./commands/status.ts'),
+  );
+  const account = program.command('account').description('the active account');
+  bind(account.command('use <id>').description('switch to an account'), () => import('./commands/accountUse.ts'));
+  bind(account.command('sign-out').description('no account at all'), () => import('./commands/accountSignOut.ts'));
+  bind(
+    account.command('trust-server').description('accept a server whose revision went back'),
+    () => import('./commands/accountTrustServer.ts'),
+  );
+  bind(
+    program
+      .command('connect <connector>')
+      .description('authorize a connector for the active account')
+      .option('--secret-stdin', 'read the secret from stdin'),
+    () => import('./commands/connect.ts'),
+  );
+  bind(
+    program.command('disconnect <connector>').description('revoke the authorization of a connector'),
+    () => import('./commands/disconnect.ts'),
+  );
+  bind(program.command('tools').description('the tools an agent sees now'), () => import('./commands/tools.ts'));
+  bind(
+    program
+      .command('call <tool>')
+      .description('call a tool through the local MCP server')
+      .option('--args <json>', 'arguments as a JSON object', '{}'),
+    () => import('./commands/call.ts'),
   );
 }
 
@@ -77,6 +119,13 @@ function logs(program: Command, bind: Bind): void {
     () => import('./commands/logShow.ts'),
   );
   bind(log.command('verify').description('recompute the chain'), () => import('./commands/logVerify.ts'));
+  bind(
+    log
+      .command('export <file>')
+      .description('write the log to a file that `replay` reads')
+      .option('--redact', 'replace account names, keep the chain'),
+    () => import('./commands/logExport.ts'),
+  );
 }
 
 function surroundings(program: Command, bind: Bind): void {
@@ -85,6 +134,10 @@ function surroundings(program: Command, bind: Bind): void {
   const onOff = (name: string): Command => demo.command(name).addArgument(switchArgument(name));
   bind(key.command('accept <key>').description('accept this key only'), () => import('./commands/demoKeyAccept.ts'));
   bind(key.command('reject').description('accept no key'), () => import('./commands/demoKeyReject.ts'));
+  for (const change of ['rotate', 'revoke', 'expire'] as const)
+    bind(demo.command(`${change} <connector>`).description(`${change} the connection on the server`), async () => ({
+      run: (await import('./commands/demoChange.ts')).change(change),
+    }));
   bind(onOff('hints').description('whether change hints flow'), () => import('./commands/demoHints.ts'));
   bind(onOff('snapshot').description('whether snapshots flow'), () => import('./commands/demoSnapshot.ts'));
   bind(program.command('demo-world <file>', { hidden: true }), () => import('./commands/demoWorld.ts'));
@@ -103,5 +156,12 @@ function position(text: string): number {
   const value = Number(text);
   if (!/^\d{1,15}$/.test(text) || !Number.isSafeInteger(value))
     throw new InvalidArgumentError('a whole number is expected.');
+  return value;
+}
+
+/** Every delay is at most an hour: a longer one overflows the timer and fires at once. */
+function milliseconds(text: string): number {
+  const value = position(text);
+  if (value < 100 || value > 3_600_000) throw new InvalidArgumentError('100 to 3600000 milliseconds are accepted.');
   return value;
 }

@@ -12,6 +12,8 @@ export interface Serving {
   /** What the one ready line on stdout says with --json; `text` is for a person. */
   readonly ready: Readonly<Record<string, unknown>>;
   readonly text: string;
+  /** Resolves when it can't go on by itself. */
+  readonly failed?: Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -25,9 +27,10 @@ export async function serve(output: Output, open: () => Promise<Serving>): Promi
   const stopped = untilTold();
   const serving = await open();
   output.result({ ready: true, ...serving.ready }, () => serving.text);
-  const reason = await stopped;
+  const failed = serving.failed?.then(() => 'failed' as const) ?? new Promise<never>(() => undefined);
+  const reason = await Promise.race([stopped, failed]);
   await Promise.race([serving.close(), after(CLOSE_MS, undefined, { ref: false })]);
-  return codeOf(reason);
+  return reason === 'failed' ? EXIT.failed : codeOf(reason);
 }
 
 export const codeOf = (reason: Stop): ExitCode =>

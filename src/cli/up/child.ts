@@ -130,7 +130,8 @@ function launch({ command: [program, ...args], logFile }: ChildOptions): ChildPr
   const log = openSync(logFile, 'a', 0o600);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED.test(name)));
   try {
-    return spawn(program, args, { env, stdio: ['ignore', 'pipe', log, 'ipc'] });
+    // Of its own group: Ctrl-C in a terminal goes to us alone, and we stop them in order.
+    return spawn(program, args, { env, stdio: ['ignore', 'pipe', log, 'ipc'], detached: true });
   } finally {
     closeSync(log);
   }

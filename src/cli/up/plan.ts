@@ -19,6 +19,8 @@ export interface Layout {
   readonly configFile: string;
   readonly worldFile: string;
   readonly adminTokenFile: string;
+  /** The bearer of the local MCP server, for `export`. */
+  readonly tokenFile: string;
   /** With `{account}` for the account's name. */
   readonly sessionFile: string;
   readonly authorityDir: string;
@@ -32,6 +34,7 @@ export function layoutOf(state: string): Layout {
     configFile: join(state, 'config', 'config.yaml'),
     worldFile: join(state, 'config', 'demo-world.json'),
     adminTokenFile: join(state, 'secrets', 'admin-token'),
+    tokenFile: join(state, 'secrets', 'mcp-token'),
     sessionFile: join(state, 'secrets', 'session-{account}.json'),
     authorityDir: join(state, 'authority'),
     filesDir: join(state, 'files'),

@@ -1,0 +1,65 @@
+import { askDaemon } from '../daemon.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit.ts';
+import { SCHEMA_VERSION } from '../output.ts';
+import type { CommonOptions, Run } from '../program.ts';
+
+type Options = CommonOptions & { readonly args: string };
+interface RpcError {
+  readonly code: number;
+  readonly message: string;
+}
+interface Answer {
+  readonly resultText?: string;
+  readonly isError?: boolean;
+  readonly error?: RpcError;
+}
+
+/** Calls a tool as an agent would. Exit 1 when the tool failed, 4 when it wants authorization, 5 when it is away or too slow. */
+export const run: Run<Options, [string]> = async ({ options, output }, tool) => {
+  assertObject(options.args);
+  const answer = (await askDaemon(options, 'call', { name: tool, argsText: options.args })) as Answer;
+  const { resultText, isError = false, error } = answer;
+  // The result's own text: parsed and written again, an integer beyond 2^53 would be another one.
+  const told =
+    error === undefined
+      ? `"isError":${String(isError)},"result":${resultText ?? 'null'}`
+      : `"error":${JSON.stringify(error)}`;
+  if (output.json)
+    await output.line(`{"schemaVersion":${String(SCHEMA_VERSION)},"tool":${JSON.stringify(tool)},${told}}`);
+  else if (error === undefined) await output.line(contentText(resultText ?? '{}'));
+  if (error !== undefined)
+    output.note(`error ${String(error.code)}: ${error.message}\n  next: ${nextStep(error.code, tool)}`);
+  return error === undefined ? (isError ? EXIT.failed : EXIT.ok) : codeOf(error.code);
+};
+
+function assertObject(text: string): void {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+  throw new CommandError(EXIT.usage, '--args is not a JSON object', `for example: --args '{"message":"hello"}'`);
+}
+
+function codeOf(code: number): ExitCode {
+  if (code === -33001 || code === -33002) return EXIT.unauthorized;
+  return code <= -33003 && code >= -33005 ? EXIT.unavailable : EXIT.failed;
+}
+
+function nextStep(code: number, tool: string): string {
+  const connector = tool.split('__')[0] ?? tool;
+  if (code === -33001 || code === -33002) return `dacapo connect ${connector}`;
+  return code <= -33003 && code >= -33005 ? 'try again later' : '`dacapo tools` lists what there is';
+}
+
+/** Text as it is; of anything else, what kind it is. */
+function contentText(resultText: string): string {
+  const { content = [] } = JSON.parse(resultText) as {
+    readonly content?: readonly Readonly<Record<string, unknown>>[];
+  };
+  return content
+    .map((part) => (typeof part['text'] === 'string' ? part['text'] : `[${String(part['type'])}]`))
+    .join('\n');
+}

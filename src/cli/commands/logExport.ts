@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createWriteStream, renameSync, rmSync } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { exportLines, openSqliteLogReadOnly } from '../../events/index.ts';
+import { EXIT } from '../exit.ts';
+import { pathsOf } from '../paths.ts';
+import type { CommonOptions, Run } from '../program.ts';
+import { version } from '../version.ts';
+
+type Options = CommonOptions & { readonly redact?: true };
+
+/** Writes the log to a file that another machine can replay. The file appears whole or not at all. */
+export const run: Run<Options, [string]> = async ({ options, output }, file) => {
+  const reader = await openSqliteLogReadOnly(pathsOf(process.env, options.state).log);
+  // A key that nobody keeps: two exports can't be laid beside one another to find a name.
+  const redaction = options.redact === true ? { redactKey: randomBytes(32).toString('base64url') } : {};
+  try {
+    const { head } = reader;
+    await writeLines(file, exportLines(reader, { package: version, ...redaction }));
+    output.result(
+      { file, head, redacted: options.redact === true },
+      () => `${file}: events up to position ${String(head)}.`,
+    );
+    return EXIT.ok;
+  } finally {
+    reader.close();
+  }
+};
+
+async function writeLines(file: string, lines: Iterable<string>): Promise<void> {
+  const draft = `${file}.new`;
+  const stream = createWriteStream(draft, { mode: 0o600 });
+  try {
+    for (const line of lines) if (!stream.write(line.endsWith('\n') ? line : `${line}\n`)) await once(stream, 'drain');
+    stream.end();
+    await finished(stream);
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
