@@ -93,21 +93,23 @@ export const unread: RouteContext = {
   fault: null,
 };
 
-type Change = Partial<RouteContext>;
 type Of<T extends RouteEvidence['type']> = Extract<RouteEvidence, { type: T }>;
 
+// Every function returns the whole next context, or the very same one: one spread of one object is what V8 does fast.
+
 /** Another generation is wanted: what failed under the last one says nothing about the next. */
-const regenerate = (context: RouteContext): Change => ({
+const regenerate = (context: RouteContext): RouteContext => ({
+  ...context,
   count: context.count + 1,
   attempts: 0,
   openedAtMs: null,
   fault: null,
 });
 
-export function install(context: RouteContext, { device }: Of<'device'>): Change {
+export function install(context: RouteContext, { device }: Of<'device'>): RouteContext {
   const before = context.device?.release.digest;
   const changed = device !== null && before !== undefined && before !== device.release.digest;
-  return changed ? { device, ...regenerate(context) } : { device };
+  return { ...(changed ? regenerate(context) : context), device };
 }
 
 /** An absent connector keeps its version and connection: it is the same one, closed. */
@@ -122,7 +124,7 @@ function entryOf(context: RouteContext, entry: Entry | null): Entry {
 }
 
 /** Accepted read: belief, high-water, and whatever waits for a read. */
-export function believe(context: RouteContext, evidence: ReadEvidence): Change {
+export function believe(context: RouteContext, evidence: ReadEvidence): RouteContext {
   const entry = entryOf(context, evidence.entry);
   const held = context.read;
   const next =
@@ -130,13 +132,13 @@ export function believe(context: RouteContext, evidence: ReadEvidence): Change {
       ? { stamp: evidence.stamp, entry }
       : held;
   const moved = held !== null && !sameConnection(held.entry, next.entry);
-  const water = fathom(context, next.entry, evidence.atMs);
+  const measured = fathom(context, next.entry, evidence.atMs);
+  const fell = measured.falls !== context.falls;
   return {
+    ...(moved || fell ? regenerate(measured) : measured),
     read: next,
     seenIn: evidence.epoch,
     unreadable: false,
-    ...(moved || water.fell ? regenerate(context) : {}),
-    ...water.change,
     overlay: liftOverlay(context.overlay, next.entry, evidence),
     tombstone: liftTombstone(context.tombstone, evidence),
   };
@@ -147,20 +149,25 @@ function sameConnection(a: Entry, b: Entry): boolean {
 }
 
 /** Row "cv below the high-water": withheld, and after three such reads ≥ 60 s apart the water falls. Closing is always believed. */
-function fathom(context: RouteContext, entry: Entry, atMs: number): { fell: boolean; change: Change } {
-  const water = { connectionIdHash: entry.connectionIdHash, connectionVersion: entry.connectionVersion };
+function fathom(context: RouteContext, entry: Entry, atMs: number): RouteContext {
+  const { connectionIdHash, connectionVersion } = entry;
   const held = context.highWater;
-  if (held === null || held.connectionIdHash !== entry.connectionIdHash) {
+  if (held === null || held.connectionIdHash !== connectionIdHash) {
     // A closed entry without a connection is no connection of its own: it must not wash the water of the last one away.
     const keep = entry.state === 'disconnected';
-    return { fell: false, change: { highWater: keep ? held : water, regress: null } };
+    return calm(context, keep ? held : { connectionIdHash, connectionVersion });
   }
-  const order = compareUint64(entry.connectionVersion, held.connectionVersion);
-  if (order >= 0) return { fell: false, change: { highWater: order > 0 ? water : held, regress: null } };
-  if (entry.state !== 'connected') return { fell: false, change: { regress: null } };
+  const order = compareUint64(connectionVersion, held.connectionVersion);
+  if (order >= 0) return calm(context, order > 0 ? { connectionIdHash, connectionVersion } : held);
+  if (entry.state !== 'connected') return calm(context, held);
   const regress = countApart(context.regress, atMs);
-  if (regress.count < 3) return { fell: false, change: { regress } };
-  return { fell: true, change: { highWater: water, regress: null, falls: context.falls + 1 } };
+  if (regress.count < 3) return { ...context, regress };
+  return { ...context, highWater: { connectionIdHash, connectionVersion }, regress: null, falls: context.falls + 1 };
+}
+
+function calm(context: RouteContext, highWater: RouteContext['highWater']): RouteContext {
+  if (context.highWater === highWater && context.regress === null) return context;
+  return { ...context, highWater, regress: null };
 }
 
 /** One more occurrence, if the last one counted lies far enough back. */
@@ -195,38 +202,38 @@ function reaches(tombstone: Tombstone, stamp: Stamp): boolean {
   return compareUint64(stamp.revision, tombstone.needs.above) > 0;
 }
 
-export const garble = (): Change => ({ unreadable: true });
+export const garble = (context: RouteContext): RouteContext => ({ ...context, unreadable: true });
 
 /** Row "equal revision, other content": the more closed side wins, entry by entry. It is a dissent, so it lifts and marks nothing. */
-export function join(context: RouteContext, { stamp, entry }: Of<'torn'>): Change {
+export function join(context: RouteContext, { stamp, entry }: Of<'torn'>): RouteContext {
   const held = context.read;
   const other = entryOf(context, entry);
-  if (held === null) return {};
+  if (held === null) return context;
   const order = compareStamps(stamp, held.stamp);
   if (order === 0) {
     const joined = joinEntries(held.entry, other);
-    if (sameEntry(joined, held.entry)) return {};
-    return { read: { stamp, entry: joined }, ...(sameConnection(joined, held.entry) ? {} : regenerate(context)) };
+    if (sameEntry(joined, held.entry)) return context;
+    return { ...(sameConnection(joined, held.entry) ? context : regenerate(context)), read: { stamp, entry: joined } };
   }
   // Not read at this revision before: of the two sides only a closing one may be believed.
-  if (order < 0 || closedness[other.state] <= closedness[held.entry.state]) return {};
-  return { read: { stamp: held.stamp, entry: { ...held.entry, state: other.state } } };
+  if (order < 0 || closedness[other.state] <= closedness[held.entry.state]) return context;
+  return { ...context, read: { stamp: held.stamp, entry: { ...held.entry, state: other.state } } };
 }
 
 /** A restored server starts a new line: what it said before is forgotten, what its gateway refused is not. */
-export function forget(context: RouteContext): Change {
+export function forget(context: RouteContext): RouteContext {
   const answered = context.tombstone !== null && context.tombstone.answeredAt !== null;
   return {
+    ...regenerate(context),
     read: null,
     unreadable: false,
     highWater: null,
     regress: null,
     tombstone: answered ? null : context.tombstone,
-    ...regenerate(context),
   };
 }
 
-export function reject(context: RouteContext, { position, atMs }: Of<'rejected'>): Change {
+export function reject(context: RouteContext, { position, atMs }: Of<'rejected'>): RouteContext {
   const connectionIdHash = context.read?.entry.connectionIdHash ?? null;
   const connectionVersion = context.read?.entry.connectionVersion ?? null;
   const same =
@@ -242,38 +249,51 @@ export function reject(context: RouteContext, { position, atMs }: Of<'rejected'>
   };
 }
 
-export const bury = (_: RouteContext, { epoch, line, floor }: Of<'dropping'>): Change => ({
+export const bury = (context: RouteContext, { epoch, line, floor }: Of<'dropping'>): RouteContext => ({
+  ...context,
   tombstone: { epoch, line, floor, answeredAt: null, needs: 'any' },
 });
 
-export function answerDrop(context: RouteContext, { position, revision }: Of<'dropped'>): Change {
+export function answerDrop(context: RouteContext, { position, revision }: Of<'dropped'>): RouteContext {
   const tombstone = context.tombstone;
-  if (tombstone === null) return {};
+  if (tombstone === null) return context;
   const known = tombstone.floor === null ? ('any' as const) : { above: tombstone.floor };
   return {
+    ...context,
     tombstone: { ...tombstone, answeredAt: position, needs: revision === null ? known : { atLeast: revision } },
   };
 }
 
-export function failDrop(context: RouteContext, { position }: Of<'dropFailed'>): Change {
-  return context.tombstone === null ? {} : { tombstone: { ...context.tombstone, answeredAt: position, needs: 'any' } };
+export function failDrop(context: RouteContext, { position }: Of<'dropFailed'>): RouteContext {
+  return context.tombstone === null
+    ? context
+    : { ...context, tombstone: { ...context.tombstone, answeredAt: position, needs: 'any' } };
 }
 
 /** The revision that a tombstone waits for will not come: any read begun after the answer will do. */
-export function freeTombstone(context: RouteContext): Change {
+export function freeTombstone(context: RouteContext): RouteContext {
   const waits = context.tombstone !== null && context.tombstone.needs !== 'any';
-  return waits ? { tombstone: { ...context.tombstone, needs: 'any' } } : {};
+  return waits ? { ...context, tombstone: { ...context.tombstone, needs: 'any' } } : context;
 }
 
-export const settleOpen = (_: RouteContext, { atMs }: Of<'opened'>): Change => ({ openedAtMs: atMs, fault: null });
+export const settleOpen = (context: RouteContext, { atMs }: Of<'opened'>): RouteContext => ({
+  ...context,
+  openedAtMs: atMs,
+  fault: null,
+});
 
 /** 1, 2, 4 … 300 s with ±25 % of jitter; never sooner than the other side asked for. */
-export function fail(context: RouteContext, evidence: Of<'failed'>): Change {
+export function fail(context: RouteContext, evidence: Of<'failed'>): RouteContext {
   const steady = context.openedAtMs !== null && evidence.atMs - context.openedAtMs >= STEADY_MS;
   const attempts = steady ? 1 : context.attempts + 1;
   const floorMs = evidence.contract ? CONTRACT_RETRY_MS : 0;
   const waitMs = Math.max(backoffMs(attempts, evidence.jitter), evidence.retryAfterMs, floorMs);
-  return { attempts, openedAtMs: null, fault: { retryAtMs: evidence.atMs + waitMs, contract: evidence.contract } };
+  return {
+    ...context,
+    attempts,
+    openedAtMs: null,
+    fault: { retryAtMs: evidence.atMs + waitMs, contract: evidence.contract },
+  };
 }
 
 /** Doubling from 1 s to 300 s. `jitter` is 0–1023, a hash of the event's id: never a fresh random number (law L13). */
@@ -282,10 +302,10 @@ export function backoffMs(attempts: number, jitter: number): number {
   return Math.round(baseMs * (0.75 + jitter / 2048));
 }
 
-export function passTime(context: RouteContext, { nowMs }: Of<'ticked'>): Change {
+export function passTime(context: RouteContext, { nowMs }: Of<'ticked'>): RouteContext {
   const overlay = context.overlay?.confirmed === true && nowMs >= context.overlay.holdUntilMs ? null : context.overlay;
   const fault = context.fault !== null && nowMs >= context.fault.retryAtMs ? null : context.fault;
-  return { overlay, fault };
+  return overlay === context.overlay && fault === context.fault ? context : { ...context, overlay, fault };
 }
 
 /** The next instant that would change this route by itself, in ms since epoch. */

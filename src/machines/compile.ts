@@ -75,10 +75,7 @@ export function compile<V extends string, C extends object, E extends { readonly
     initial,
     cells,
     always,
-    step: stepper<V, C, E>(
-      resolve(machine, cells),
-      resolve(machine, new Map([...always].map(([k, v]) => [k, new Map([['', v]])]))),
-    ),
+    step: stepper<V, C, E>(bindCells(machine, cells), bindRow(machine, always)),
   };
 }
 
@@ -142,27 +139,41 @@ function mergeOwnBeforeRoot(
   return merged;
 }
 
-type Guard = (args: { context: unknown; event: unknown }) => boolean;
-type Assignment = (args: { context: unknown; event: unknown }) => Readonly<Record<string, unknown>>;
+interface Args {
+  context: unknown;
+  readonly event: unknown;
+}
+type Guard = (args: Args) => boolean;
+type Assignment = (args: Args) => Readonly<Record<string, unknown>>;
 interface Bound {
   readonly guard: Guard | null;
   readonly assignments: readonly Assignment[];
   readonly target: string | null;
 }
-type BoundCells = ReadonlyMap<string, ReadonlyMap<string, readonly Bound[]>>;
+/** State → type → what to do; plain objects without a prototype, as a lookup in them is the cheapest there is. */
+type BoundCells = Readonly<Record<string, Readonly<Record<string, readonly Bound[]>>>>;
 
 /** Names are bound to functions once, at load; a name without a function is refused there, not on the day it is met. */
-function resolve(machine: AnyStateMachine, cells: Cells): BoundCells {
-  const bind = (list: readonly Branch[]): readonly Bound[] =>
-    list.map(({ guard, actions, target }) => ({
-      guard: guard === null ? null : guardOf(machine, guard),
-      assignments: actions.map((action) => assignmentOf(machine, action)),
-      target,
-    }));
-  return new Map(
-    [...cells].map(([state, row]) => [state, new Map([...row].map(([type, list]) => [type, bind(list)]))]),
-  );
+function bindCells(machine: AnyStateMachine, cells: Cells): BoundCells {
+  const rows = [...cells].map(([state, row]) => [state, bindRow(machine, row)] as const);
+  return bare(rows);
 }
+
+const bindRow = (
+  machine: AnyStateMachine,
+  row: ReadonlyMap<string, readonly Branch[]>,
+): Readonly<Record<string, readonly Bound[]>> =>
+  bare([...row].map(([type, branches]) => [type, bindBranches(machine, branches)] as const));
+
+const bindBranches = (machine: AnyStateMachine, branches: readonly Branch[]): readonly Bound[] =>
+  branches.map(({ guard, actions, target }) => ({
+    guard: guard === null ? null : guardOf(machine, guard),
+    assignments: actions.map((action) => assignmentOf(machine, action)),
+    target,
+  }));
+
+const bare = <T>(entries: readonly (readonly [string, T])[]): Readonly<Record<string, T>> =>
+  Object.setPrototypeOf(Object.fromEntries(entries), null) as Readonly<Record<string, T>>;
 
 function guardOf(machine: AnyStateMachine, name: string): Guard {
   const guard = machine.implementations.guards[name] as unknown;
@@ -180,40 +191,48 @@ function assignmentOf(machine: AnyStateMachine, name: string): Assignment {
 
 function stepper<V extends string, C extends object, E extends { readonly type: string }>(
   cells: BoundCells,
-  always: BoundCells,
-) {
-  return (standing: Standing<V, C>, evidence: E): Standing<V, C> => {
-    const taken = cells.get(standing.value)?.get(evidence.type);
+  always: Readonly<Record<string, readonly Bound[]>>,
+): (standing: Standing<V, C>, evidence: E) => Standing<V, C> {
+  return (standing, evidence) => {
+    const taken = cells[standing.value]?.[evidence.type];
     if (taken === undefined) return standing;
-    let next = take(standing, taken, evidence);
+    const args: Args = { context: standing.context, event: evidence };
+    let value = take(taken, standing.value, args);
     for (let i = 0; i < MAX_ALWAYS; i++) {
-      const eventless = always.get(next.value);
-      if (eventless === undefined)
-        return next.value === standing.value && next.context === standing.context ? standing : next;
-      next = take(next, eventless.get('') ?? [], evidence);
+      const eventless = always[value];
+      if (eventless !== undefined) value = take(eventless, value, args);
+      else if (value === standing.value && args.context === standing.context) return standing;
+      else return { value: value as V, context: args.context as C };
     }
     throw new NotCompilable(`eventless steps from "${standing.value}" do not come to rest`);
   };
 }
 
-function take<V extends string, C extends object>(
-  standing: Standing<V, C>,
-  list: readonly Bound[],
-  event: unknown,
-): Standing<V, C> {
-  for (const { guard, assignments, target } of list) {
-    if (guard !== null && !guard({ context: standing.context, event })) continue;
-    let context = standing.context;
-    for (const assignment of assignments) context = merge(context, assignment({ context, event }));
-    return { value: (target ?? standing.value) as V, context };
+/** Takes the first branch whose guard holds: its assigns change `args.context`, its target is returned. */
+function take(branches: readonly Bound[], value: string, args: Args): string {
+  for (const { guard, assignments, target } of branches) {
+    if (guard !== null && !guard(args)) continue;
+    for (const assign of assignments) args.context = merge(args.context as Raw, assign(args));
+    return target ?? value;
   }
-  return standing;
+  return value;
 }
 
-/** The same object where nothing differs: "nothing happened" must be visible as `===`. */
-function merge<C extends object>(context: C, change: Readonly<Record<string, unknown>>): C {
+/** An assign may give some members or all. The same object where nothing differs: "nothing happened" must be visible as `===`. */
+function merge(context: Raw, change: Raw): Raw {
+  if (change === context) return context;
+  let differs = false;
+  let given = 0;
   for (const key in change) {
-    if (change[key] !== (context as Raw)[key]) return { ...context, ...change };
+    given += 1;
+    differs ||= change[key] !== context[key];
   }
-  return context;
+  if (!differs) return context;
+  return given >= sizeOf(context) ? change : { ...context, ...change };
+}
+
+function sizeOf(context: Raw): number {
+  let size = 0;
+  for (const _ in context) size += 1;
+  return size;
 }

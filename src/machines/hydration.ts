@@ -69,10 +69,10 @@ export const unheard: AccountContext = {
   age: 'fresh',
 };
 
-type Change = Partial<AccountContext>;
 type Of<T extends AccountEvidence['type']> = Extract<AccountEvidence, { type: T }>;
 
-export const activate = (_: AccountContext, { position, atMs, epoch }: Of<'activated'>): Change => ({
+export const activate = (context: AccountContext, { position, atMs, epoch }: Of<'activated'>): AccountContext => ({
+  ...context,
   epoch,
   epochAt: position,
   wish: position,
@@ -82,15 +82,22 @@ export const activate = (_: AccountContext, { position, atMs, epoch }: Of<'activ
   age: 'fresh',
 });
 
-export const leave = (): Change => ({ epoch: null, wish: null, acceptedAtMs: null, age: 'fresh' });
+export const leave = (context: AccountContext): AccountContext => ({
+  ...context,
+  epoch: null,
+  wish: null,
+  acceptedAtMs: null,
+  age: 'fresh',
+});
 
 /** Row "greater revision" and "equal revision": the floor, the wishes, and when to ask next. */
-export function accept(context: AccountContext, read: Of<'accepted'>): Change {
+export function accept(context: AccountContext, read: Of<'accepted'>): AccountContext {
   const rises = context.floor === null || compareUint64(read.revision, context.floor) > 0;
   const wanted = reconsider(context.wanted, read);
   const satisfied = read.complete && wanted === null && context.wish !== null && read.startedAt >= context.wish;
   const short = wanted !== null && read.startedAt >= wanted.position;
   return {
+    ...pace(context, read.atMs, short || !read.complete),
     floor: rises ? read.revision : context.floor,
     torn: rises ? false : context.torn,
     serverEpoch: read.serverEpoch ?? context.serverEpoch,
@@ -99,7 +106,6 @@ export function accept(context: AccountContext, read: Of<'accepted'>): Change {
     wish: satisfied ? null : context.wish,
     acceptedAtMs: read.atMs,
     age: 'fresh',
-    ...pace(context, read.atMs, short || !read.complete),
   };
 }
 
@@ -114,21 +120,21 @@ function reconsider(wanted: AccountContext['wanted'], read: Of<'accepted' | 'ado
 }
 
 /** After a read that left something to be wanted: back off. Else: two fetches at once, then one a second. */
-function pace(context: AccountContext, atMs: number, unmet: boolean): Change {
+function pace(context: AccountContext, atMs: number, unmet: boolean): AccountContext {
   const paceMs = Math.max(context.paceMs, atMs) + PACE_MS;
   const failures = unmet ? context.failures + 1 : 0;
   const waitMs = unmet ? Math.min(backoffMs(failures, 512), APART_MS) : 0;
-  return { paceMs, failures, notBeforeMs: Math.max(atMs + waitMs, paceMs - PACE_MS) };
+  return { ...context, paceMs, failures, notBeforeMs: Math.max(atMs + waitMs, paceMs - PACE_MS) };
 }
 
 /** Row "adopt": a new line begins with nothing remembered of the old one, then this read applies. */
-export function adopt(context: AccountContext, read: Of<'adopted'>): Change {
-  const fresh: AccountContext = { ...context, ...newLine(context), serverEpoch: null };
+export function adopt(context: AccountContext, read: Of<'adopted'>): AccountContext {
   const serverEpoch = read.serverEpoch ?? context.serverEpoch;
-  return { ...newLine(context), ...accept(fresh, { ...read, type: 'accepted' }), serverEpoch };
+  return accept({ ...newLine(context), serverEpoch }, { ...read, type: 'accepted' });
 }
 
-const newLine = (context: AccountContext): Change => ({
+const newLine = (context: AccountContext): AccountContext => ({
+  ...context,
   line: context.line + 1,
   floor: null,
   torn: false,
@@ -137,8 +143,9 @@ const newLine = (context: AccountContext): Change => ({
 });
 
 /** Row "dissent": the wish stays. Whether it counts is asked of {@link countDissent}, which the judge has asked before. */
-export function dissent(context: AccountContext, evidence: Of<'dissented'>): Change {
+export function dissent(context: AccountContext, evidence: Of<'dissented'>): AccountContext {
   return {
+    ...context,
     dissents: countDissent(context, evidence.atMs, evidence.revision, evidence.content),
     torn: context.torn || evidence.torn,
     wish: context.wish ?? context.epochAt,
@@ -157,27 +164,36 @@ export function countDissent(context: AccountContext, atMs: number, revision: Ui
   return { count: held.count + 1, lastAtMs: atMs, revision, content };
 }
 
-export const refuse = (context: AccountContext, { atMs, holdOffMs }: Of<'refused'>): Change => ({
+export const refuse = (context: AccountContext, { atMs, holdOffMs }: Of<'refused'>): AccountContext => ({
+  ...context,
   wish: context.wish ?? context.epochAt,
   notBeforeMs: atMs + holdOffMs,
 });
 
-export function fail(context: AccountContext, { atMs, retryAfterMs, jitter }: Of<'failed'>): Change {
+export function fail(context: AccountContext, { atMs, retryAfterMs, jitter }: Of<'failed'>): AccountContext {
   const failures = context.failures + 1;
-  return { failures, notBeforeMs: atMs + Math.max(Math.min(backoffMs(failures, jitter), 64_000), retryAfterMs) };
+  return {
+    ...context,
+    failures,
+    notBeforeMs: atMs + Math.max(Math.min(backoffMs(failures, jitter), 64_000), retryAfterMs),
+  };
 }
 
 /** Row "hint with revision": above the floor it ends the count of dissents; above the revision wanted it raises that. */
-export function heed(context: AccountContext, { position, revision }: Of<'hinted'>): Change {
-  if (context.floor !== null && compareUint64(revision, context.floor) <= 0) return {};
+export function heed(context: AccountContext, { position, revision }: Of<'hinted'>): AccountContext {
+  if (context.floor !== null && compareUint64(revision, context.floor) <= 0) return context;
   const rises = context.wanted === null || compareUint64(revision, context.wanted.revision) > 0;
-  return rises ? { dissents: null, wanted: { revision, position, shorts: null } } : { dissents: null };
+  const wanted = rises ? { revision, position, shorts: null } : context.wanted;
+  return { ...context, dissents: null, wanted };
 }
 
-export const wish = (_: AccountContext, { position }: Of<'wished'>): Change => ({ wish: position });
+export const wish = (context: AccountContext, { position }: Of<'wished'>): AccountContext => ({
+  ...context,
+  wish: position,
+});
 
 /** Row "server.reset": adopt without a read; a reply that was under way describes the server before. */
-export const reset = (context: AccountContext, { position, atMs }: Of<'reset'>): Change => ({
+export const reset = (context: AccountContext, { position, atMs }: Of<'reset'>): AccountContext => ({
   ...newLine(context),
   serverEpoch: null,
   resetAt: position,
@@ -186,9 +202,10 @@ export const reset = (context: AccountContext, { position, atMs }: Of<'reset'>):
   notBeforeMs: atMs,
 });
 
-export function grow(context: AccountContext, { nowMs }: Of<'ticked'>): Change {
+export function grow(context: AccountContext, { nowMs }: Of<'ticked'>): AccountContext {
   const ageMs = context.acceptedAtMs === null ? 0 : nowMs - context.acceptedAtMs;
-  return { age: ageMs >= EXPIRED_MS ? 'expired' : ageMs >= STALE_MS ? 'stale' : 'fresh' };
+  const age = ageMs >= EXPIRED_MS ? 'expired' : ageMs >= STALE_MS ? 'stale' : 'fresh';
+  return age === context.age ? context : { ...context, age };
 }
 
 /** Whether a snapshot of this account is wanted at all; {@link AccountContext.notBeforeMs} says from when on. */

@@ -32,6 +32,8 @@ export function currentDeadline(state: State, account: string | null, connector:
   return route === undefined ? null : routeDeadline(route.machine.context);
 }
 
+const NONE: readonly Alarm[] = [];
+
 /** Binary heap with lazy deletion: an alarm holds while its record still has that deadline. */
 export class HeapDeadlines implements Deadlines {
   #heap: Alarm[] = [];
@@ -42,10 +44,13 @@ export class HeapDeadlines implements Deadlines {
   }
 
   take(state: State, nowMs: number): readonly Alarm[] {
+    let top = this.#top(state);
+    if (top === undefined || top.atMs > nowMs) return NONE;
     const due: Alarm[] = [];
-    for (let top = this.#top(state); top !== undefined && top.atMs <= nowMs; top = this.#top(state)) {
+    for (; top !== undefined && top.atMs <= nowMs; top = this.#top(state)) {
       this.#pop();
-      if (!due.some((alarm) => alarm.account === top.account && alarm.connector === top.connector)) due.push(top);
+      const { account, connector } = top;
+      if (!due.some((alarm) => alarm.account === account && alarm.connector === connector)) due.push(top);
     }
     return due;
   }

@@ -282,7 +282,7 @@ class Touched {
   add(turn: Turn): void {
     for (const account of turn.accounts) this.accounts.add(account);
     for (const account of turn.upheaved) this.#upheaved.add(account);
-    for (const [key, name] of turn.routes) this.#routes.set(key, name);
+    for (const route of turn.routes) this.#routes.set(routeKey(route.account, route.connector), route);
   }
 
   names(state: State): RouteName[] {

@@ -22,7 +22,7 @@ import { Turn } from './turn.ts';
 /** Folds one event into the state, in place, and returns the turn: what it touched, and the way back. */
 export function evolve(state: State, event: RecordedEvent): Turn {
   const turn = new Turn(state, event.position);
-  turn.setHead({ position: event.position, now: Math.max(state.head.now, event.at) });
+  turn.moveTo(event.position, Math.max(state.head.now, event.at));
   passTime(turn);
   if (isKnown(event)) fold(turn, event);
   else foldForeign(turn, event.data['connector']);
@@ -40,7 +40,7 @@ function passTime(turn: Turn): void {
     turn.changed = true;
     if (connector === null) {
       turn.giveAccount(account ?? '', { type: 'ticked', nowMs });
-      turn.accounts.add(account ?? '');
+      turn.accounts.push(account ?? '');
     } else turn.give(turn.route(account, connector), { type: 'ticked', nowMs });
   }
 }
@@ -125,7 +125,7 @@ function start(turn: Turn): void {
   leave(turn);
   const boot = turn.state.head.epochs + 1;
   turn.setHead({ epochs: boot, boot, bootAt: turn.position });
-  turn.upheaved.add('');
+  turn.upheaved.push('');
   turn.changed = true;
   for (const route of [...allRoutes(turn.state)])
     if (route.handles.length > 0) turn.putRoute({ ...route, handles: [] });
@@ -145,7 +145,7 @@ function activate(turn: Turn, account: string, epoch: number, atMs: number): voi
   if (epoch <= turn.state.head.epochs) return turn.anomaly('epoch-reused', account, null);
   turn.setHead({ epochs: epoch, active: { account, epoch, at: turn.position } });
   turn.giveAccount(account, { type: 'activated', position: turn.position, atMs, epoch });
-  turn.upheaved.add(account);
+  turn.upheaved.push(account);
   for (const [connector, { device }] of turn.state.connectors) {
     if (!isExempt(device)) turn.give(turn.route(account, connector), { type: 'device', device });
   }

@@ -39,9 +39,9 @@ function dissent(
   const { line } = turn.giveAccount(account, { type: 'dissented', atMs, revision, content, torn }).machine.context;
   if (!torn) return;
   const stamp: Stamp = { line, revision };
-  for (const [connector, entry] of lines(turn, snapshot)) {
+  forEachLine(turn, snapshot, (connector, entry) => {
     if (entry !== 'unreadable') turn.give(turn.route(account, connector), { type: 'torn', stamp, entry });
-  }
+  });
 }
 
 function apply(
@@ -52,33 +52,31 @@ function apply(
   before: AccountContext,
 ): void {
   const { account, startedAt, revision, serverEpoch, complete } = snapshot;
-  const read = { position: turn.position, atMs, startedAt, revision, serverEpoch, complete };
-  const { context } = turn.giveAccount(account, { type, ...read }).machine;
+  const judged = { type, position: turn.position, atMs, startedAt, revision, serverEpoch, complete };
+  const { context } = turn.giveAccount(account, judged).machine;
   if (type === 'adopted') adoptLine(turn, account);
   else if (before.wanted !== null && context.wanted === null && fallsShort(before, snapshot)) giveUpHint(turn, account);
-  const evidence: Omit<ReadEvidence, 'entry'> = {
-    type: 'read',
+  const read: ReadBy = {
     stamp: { line: context.line, revision },
     startedAt,
     epoch: snapshot.epoch,
     epochAt: context.epochAt,
     atMs,
   };
-  for (const [connector, entry] of lines(turn, snapshot)) tell(turn, turn.route(account, connector), entry, evidence);
+  forEachLine(turn, snapshot, (connector, entry) => tell(turn, turn.route(account, connector), entry, read));
 }
 
-function tell(
-  turn: Turn,
-  route: RouteRecord,
-  entry: Entry | 'unreadable' | null,
-  evidence: Omit<ReadEvidence, 'entry'>,
-): void {
+/** What the reads of one reply have in common. */
+type ReadBy = Omit<ReadEvidence, 'type' | 'entry'>;
+
+function tell(turn: Turn, route: RouteRecord, entry: Entry | 'unreadable' | null, read: ReadBy): void {
   if (entry === 'unreadable') {
     turn.anomaly('entry-unreadable', route.account, route.connector);
-    turn.give(route, { type: 'unreadable', epoch: evidence.epoch });
+    turn.give(route, { type: 'unreadable', epoch: read.epoch });
     return;
   }
-  const { context } = turn.give(route, { ...evidence, entry }).machine;
+  const { stamp, startedAt, epoch, epochAt, atMs } = read;
+  const { context } = turn.give(route, { type: 'read', stamp, entry, startedAt, epoch, epochAt, atMs }).machine;
   const { regress } = context;
   if (regress !== null && regress !== route.machine.context.regress)
     turn.anomaly('version-regressed', route.account, route.connector);
@@ -102,20 +100,28 @@ function giveUpHint(turn: Turn, account: string): void {
 }
 
 /** Every line of a reply, and the silence of a complete one: connectors that are known and not named are disconnected. */
-function lines(turn: Turn, { account, entries, complete }: Snapshot): [string, Entry | 'unreadable' | null][] {
+function forEachLine(
+  turn: Turn,
+  { account, entries, complete }: Snapshot,
+  visit: (connector: string, entry: Entry | 'unreadable' | null) => void,
+): void {
   const routes = turn.state.routes.get(account) ?? NO_ROUTES;
-  const said: [string, Entry | 'unreadable' | null][] = Object.entries(entries)
-    // A closed connection to something that was never here is nothing to remember.
-    .filter(([connector, entry]) => routes.has(connector) || (entry !== 'unreadable' && entry.state !== 'disconnected'))
-    .map(([connector, entry]) => [connector, entry === 'unreadable' ? entry : entryOnly(entry)]);
-  if (!complete) return said;
+  for (const connector in entries) {
+    const entry = entries[connector];
+    if (entry === undefined || !(routes.has(connector) || isWorthKeeping(entry))) continue;
+    visit(connector, entry === 'unreadable' ? entry : entryOnly(entry));
+  }
+  if (!complete) return;
   for (const [connector, { machine }] of routes) {
     const { device, read } = machine.context;
     const speaks = read !== null || (device !== null && needsAuthorization(device));
-    if (speaks && !Object.hasOwn(entries, connector)) said.push([connector, null]);
+    if (speaks && !Object.hasOwn(entries, connector)) visit(connector, null);
   }
-  return said;
 }
+
+/** A closed connection to something that was never here is nothing to remember. */
+const isWorthKeeping = (entry: Snapshot['entries'][string]): boolean =>
+  entry !== 'unreadable' && entry.state !== 'disconnected';
 
 /** The release version of a line is evidence for people, not for belief. */
 const entryOnly = ({ state, connectionVersion, connectionIdHash }: Entry): Entry => ({

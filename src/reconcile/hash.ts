@@ -38,7 +38,7 @@ export class StateHasher {
   note(turn: Turn): void {
     for (const account of turn.accounts) this.#markAccount(account);
     for (const connector of turn.connectors) this.#markConnector(connector);
-    for (const { account, connector } of turn.routes.values()) this.#markRoute(account, connector);
+    for (const { account, connector } of turn.routes) this.#markRoute(account, connector);
   }
 
   /** 64 hex digits. */

@@ -11,7 +11,6 @@ import {
   type AnomalyType,
   type Head,
   type Installed,
-  type RouteKey,
   type RouteRecord,
   type State,
 } from './state.ts';
@@ -28,26 +27,30 @@ import { raiseFence } from './project.ts';
 export class Turn {
   readonly state: State;
   readonly position: number;
-  /** Routes whose record was replaced, with the record before. */
-  readonly routes = new Map<
-    RouteKey,
-    { readonly account: string | null; readonly connector: string; readonly before: RouteRecord | undefined }
-  >();
+  // Lists, not sets: almost every turn touches one or two, and whoever reads them keys them anyway. A name may stand twice.
+  /** Routes whose record was replaced. */
+  readonly routes: RouteRecord[] = [];
   /** Accounts whose record was replaced or whose time has come. */
-  readonly accounts = new Set<string>();
-  /** Connectors whose device facts were replaced. */
-  readonly connectors = new Set<string>();
+  readonly accounts: string[] = [];
   /** Accounts of which every route must be looked at again, since the account itself became something else. */
-  readonly upheaved = new Set<string>();
+  readonly upheaved: string[] = [];
+  /** Connectors whose device facts were replaced. */
+  readonly connectors: string[] = [];
   /** Whether anything but position and time is different now. */
   changed = false;
   readonly #head: Head;
-  readonly #undo: (() => void)[] = [];
+  /** Map, key, value before, …: three places a change, as a closure for each would cost more than the change. */
+  readonly #undo: unknown[] = [];
 
   constructor(state: State, position: number) {
     this.state = state;
     this.position = position;
     this.#head = state.head;
+  }
+
+  /** Place and time of the event, before anything is made of it. */
+  moveTo(position: number, nowMs: number): void {
+    this.state.head = { ...this.state.head, position, now: nowMs };
   }
 
   setHead(change: Partial<Head>): void {
@@ -63,11 +66,8 @@ export class Turn {
 
   putRoute(record: RouteRecord): RouteRecord {
     const { account, connector } = record;
-    const ofAccount = this.#routesOf(account ?? '');
-    const before = ofAccount.get(connector);
-    const key = routeKey(account, connector);
-    if (!this.routes.has(key)) this.routes.set(key, { account, connector, before });
-    this.#put(ofAccount, connector, record, before);
+    this.routes.push(record);
+    this.#put(this.#routesOf(account ?? ''), connector, record);
     const atMs = routeDeadline(record.machine.context);
     if (atMs !== null) this.state.deadlines.note({ atMs, account, connector });
     return record;
@@ -77,7 +77,7 @@ export class Turn {
     const found = this.state.routes.get(account);
     if (found !== undefined) return found;
     const made = new Map<string, RouteRecord>();
-    this.#put(this.state.routes, account, made, undefined);
+    this.#put(this.state.routes, account, made);
     return made;
   }
 
@@ -100,54 +100,56 @@ export class Turn {
     const record = this.account(account);
     const machine = accountTable.step(record.machine, evidence);
     if (machine === record.machine) return record;
-    if (isShut(machine.value) !== isShut(record.machine.value)) this.upheaved.add(account);
+    if (isShut(machine.value) !== isShut(record.machine.value)) this.upheaved.push(account);
     const since = machine.value === record.machine.value ? record.since : this.position;
     return this.#putAccount({ ...record, machine, since });
   }
 
   #putAccount(record: AccountRecord): AccountRecord {
-    this.#put(this.state.accounts, record.account, record, this.state.accounts.get(record.account));
-    this.accounts.add(record.account);
+    this.#put(this.state.accounts, record.account, record);
+    this.accounts.push(record.account);
     const atMs = accountDeadline(record.machine.context, this.state.head.now);
     if (atMs !== null) this.state.deadlines.note({ atMs, account: record.account, connector: null });
     return record;
   }
 
   putConnector(connector: string, installed: Installed | null): void {
-    const before = this.state.connectors.get(connector);
-    this.connectors.add(connector);
-    if (installed !== null) return this.#put(this.state.connectors, connector, installed, before);
-    if (before === undefined) return;
-    this.state.connectors.delete(connector);
-    this.#changing(() => this.state.connectors.set(connector, before));
+    this.connectors.push(connector);
+    this.#put(this.state.connectors, connector, installed ?? undefined);
   }
 
   markForeign(connector: string): void {
-    this.#put(this.state.foreign, connector, this.position, this.state.foreign.get(connector));
+    this.#put(this.state.foreign, connector, this.position);
   }
 
   anomaly(type: AnomalyType, account: string | null, connector: string | null): void {
     const key = `${type} ${routeKey(account, connector ?? '')}`;
-    const before = this.state.anomalies.get(key);
-    const next: Anomaly = { type, account, connector, count: (before?.count ?? 0) + 1, lastPosition: this.position };
-    this.#put(this.state.anomalies, key, next, before);
+    const count = (this.state.anomalies.get(key)?.count ?? 0) + 1;
+    const anomaly: Anomaly = { type, account, connector, count, lastPosition: this.position };
+    this.#put(this.state.anomalies, key, anomaly);
   }
 
-  #put<K, V>(map: Map<K, V>, key: K, value: V, before: V | undefined): void {
-    map.set(key, value);
-    this.#changing(() => (before === undefined ? map.delete(key) : map.set(key, before)));
-  }
-
-  #changing(undo: () => void): void {
+  /** Replaces or (undefined) removes, and remembers what was there. */
+  #put<K, V>(map: Map<K, V>, key: K, value: V | undefined): void {
     this.changed = true;
-    this.#undo.push(undo);
+    this.#undo.push(map, key, map.get(key));
+    set(map, key, value);
   }
 
   /** Puts back everything, newest first. The state is then as if the event had never been. */
   takeBack(): void {
-    for (let undo = this.#undo.pop(); undo !== undefined; undo = this.#undo.pop()) undo();
+    while (this.#undo.length > 0) {
+      const before = this.#undo.pop();
+      const key = this.#undo.pop();
+      set(this.#undo.pop() as Map<unknown, unknown>, key, before);
+    }
     this.state.head = this.#head;
   }
+}
+
+function set<K, V>(map: Map<K, V>, key: K, value: V | undefined): void {
+  if (value === undefined) map.delete(key);
+  else map.set(key, value);
 }
 
 const isShut = (value: AccountRecord['machine']['value']): boolean => value === 'signed-out' || value === 'expired';
