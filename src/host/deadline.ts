@@ -20,29 +20,27 @@ export async function within<T>(
   caller: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const scope = new AbortController();
-  const given = (): void => scope.abort(caller.reason);
-  if (caller.aborted) given();
-  caller.addEventListener('abort', given, { once: true });
-  const timer = setTimeout(() => scope.abort(new DeadlineError(ms)), ms);
-  const givenUp = new Promise<never>((_, reject) => {
-    scope.signal.addEventListener('abort', () => reject(reasonOf(scope.signal)), { once: true });
-  });
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new DeadlineError(ms)), ms);
+  const { signal, release } = linked(caller, late.signal);
   try {
-    scope.signal.throwIfAborted();
-    return await Promise.race([work(scope.signal), givenUp]);
+    signal.throwIfAborted();
+    return await Promise.race([work(signal), aborted(signal)]);
   } finally {
     clearTimeout(timer);
-    caller.removeEventListener('abort', given);
-    // Whatever the work left open ends with it.
-    givenUp.catch(() => undefined);
-    scope.abort();
+    release();
   }
 }
 
-function reasonOf(signal: AbortSignal): Error {
-  const reason: unknown = signal.reason;
-  return reason instanceof Error ? reason : new Error('given up');
+/** Rejects with the signal's reason. Only for signals that end with their work: the listener stays. */
+export function aborted(signal: AbortSignal): Promise<never> {
+  const ended = new Promise<never>((_, reject) => {
+    const end = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error('given up'));
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+  });
+  ended.catch(() => undefined);
+  return ended;
 }
 
 /** A signal that is aborted with the first of two, and what takes its listeners off again. */

@@ -3,6 +3,7 @@
  * published, so a handle of another generation or login is never found (law L7); and when a route is withdrawn, what runs on it ends
  * at once and says that its outcome is unknown, whatever still comes in.
  */
+import { setMaxListeners } from 'node:events';
 import {
   fail,
   limits,
@@ -13,7 +14,7 @@ import {
   type ToolPage,
 } from '../../protocol/index.ts';
 import type { RouteTable } from '../../reconcile/index.ts';
-import { linked } from '../deadline.ts';
+import { aborted, linked } from '../deadline.ts';
 import { Gate } from './gate.ts';
 import type { Owner } from './owner.ts';
 
@@ -34,7 +35,7 @@ export class Handle {
   readonly name: HandleName;
   readonly owner: Owner;
   readonly #gate = new Gate(limits.connectorConcurrency);
-  #published = new AbortController();
+  #published = shared();
 
   constructor(name: HandleName, owner: Owner) {
     this.name = name;
@@ -57,7 +58,7 @@ export class Handle {
   /** Ends what runs: the route is no longer shown. Should it be shown again under the same name, new calls are served. */
   withdraw(): void {
     this.#published.abort(new Error('the route was withdrawn'));
-    this.#published = new AbortController();
+    this.#published = shared();
   }
 
   async #while<T>(
@@ -67,21 +68,24 @@ export class Handle {
   ): Promise<Outcome<T>> {
     const published = this.#published.signal;
     const { signal, release } = linked(options.signal, published);
-    const over = (): Outcome<T> => withdrawn(this.name.connector, acts);
-    const ended = new Promise<Outcome<T>>((resolve) =>
-      published.addEventListener('abort', () => resolve(over()), { once: true }),
-    );
     try {
-      const outcome = await Promise.race([work(signal), ended]);
+      const outcome = await Promise.race([work(signal), aborted(signal)]);
       // It may have come in the very turn that withdrew the route.
-      return published.aborted ? over() : outcome;
+      return published.aborted ? withdrawn(this.name.connector, acts) : outcome;
     } catch (error) {
       if (!signal.aborted) throw error;
-      return published.aborted ? over() : fail('aborted', 'the request was given up');
+      return published.aborted ? withdrawn(this.name.connector, acts) : fail('aborted', 'the request was given up');
     } finally {
       release();
     }
   }
+}
+
+/** Of all calls on a handle at once: many listeners are no leak here. */
+function shared(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }
 
 function withdrawn(connector: string, mayHaveRun: boolean): Outcome<never> {

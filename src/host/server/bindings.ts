@@ -2,6 +2,7 @@
  * Who may talk to the local server: one bearer for each agent, 256 random bits, never in an argument, a log or an answer. Only its
  * SHA-256 is kept in memory, and every comparison takes the same time whatever is sent (reliability C3).
  */
+import { setMaxListeners } from 'node:events';
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** One agent's right to talk to the server. */
@@ -25,6 +26,8 @@ export class Bindings {
   admit(id: string, label: string, token: string = newToken()): string {
     this.revoke(id);
     const controller = new AbortController();
+    // Every request of the agent listens to it: many listeners are no leak here.
+    setMaxListeners(0, controller.signal);
     this.#held.set(id, { binding: { id, label, revoked: controller.signal }, digest: digest(token), controller });
     return token;
   }
