@@ -27,11 +27,14 @@ export class StoreRefused extends Error {
   }
 }
 
-/** Opens or makes `authority.sqlite` in a state directory (0700). Throws {@link StoreRefused}. */
-export const openStore = async (stateDir: string): Promise<Store> => {
+/** Opens or makes `authority.sqlite` in a state directory (0700); `asked` hears each statement. Throws {@link StoreRefused}. */
+export const openStore = async (stateDir: string, asked?: (sql: string) => void): Promise<Store> => {
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   const database = openFile(join(stateDir, 'authority.sqlite'));
-  const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database }) });
+  const db = new Kysely<Schema>({
+    dialect: new SqliteDialect({ database }),
+    ...(asked !== undefined && { log: (event) => asked(event.query.sql) }),
+  });
   try {
     await migrate(db);
   } catch (error) {

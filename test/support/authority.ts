@@ -74,7 +74,8 @@ export const send = async (
   headers: Record<string, string>,
   body?: string,
 ): Promise<Answer> => {
-  const answer = await request(url, { method, headers, ...(body !== undefined && { body }) });
+  // A kept connection would be to the server of the test before.
+  const answer = await request(url, { reset: true, method, headers, ...(body !== undefined && { body }) });
   const text = await answer.body.text();
   const json: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
   return { status: answer.statusCode, headers: answer.headers, text, json };
