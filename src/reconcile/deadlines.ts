@@ -16,7 +16,7 @@ export interface Alarm {
 export interface Deadlines {
   /** Notes that a record's deadline may have changed. */
   note(alarm: Alarm): void;
-  /** Takes every alarm that is due at `nowMs`, each record once. */
+  /** Takes every alarm that is due at `nowMs`, each record once. `state` still stands at the instant before. */
   take(state: State, nowMs: number): readonly Alarm[];
   /** The earliest alarm that still holds, in ms since epoch. */
   next(state: State): number | null;

@@ -13,6 +13,7 @@ import {
   type RecordedEvent,
 } from '../events/index.ts';
 import { generationOf, isExempt, needsAuthorization, type Device } from '../machines/index.ts';
+import { currentDeadline, type Alarm } from './deadlines.ts';
 import { foldSnapshot } from './foldSnapshot.ts';
 import { jitterOf } from './fingerprint.ts';
 import { allRoutes, findRoute, type Handle, type RouteRecord, type State } from './state.ts';
@@ -22,8 +23,11 @@ import { Turn } from './turn.ts';
 /** Folds one event into the state, in place, and returns the turn: what it touched, and the way back. */
 export function evolve(state: State, event: RecordedEvent): Turn {
   const turn = new Turn(state, event.position);
-  turn.moveTo(event.position, Math.max(state.head.now, event.at));
-  passTime(turn);
+  const nowMs = Math.max(state.head.now, event.at);
+  // Asked before the clock moves: afterwards nothing waits for an instant that has passed, and nobody would be told of it.
+  const alarms = state.deadlines.take(state, nowMs);
+  turn.moveTo(event.position, nowMs);
+  if (alarms.length > 0) passTime(turn, alarms);
   if (isKnown(event)) fold(turn, event);
   else foldForeign(turn, event.data['connector']);
   return turn;
@@ -34,14 +38,18 @@ const isKnown = (event: RecordedEvent): event is LoggedEvent =>
   !isUnknown(event) && event.schema <= SCHEMA && Object.hasOwn(catalogue, event.type);
 
 /** Every event moves the clock, so whatever waited for this instant is told before the event itself. */
-function passTime(turn: Turn): void {
-  const nowMs = turn.state.head.now;
-  for (const { account, connector } of turn.state.deadlines.take(turn.state, nowMs)) {
-    turn.changed = true;
+function passTime(turn: Turn, alarms: readonly Alarm[]): void {
+  const { state } = turn;
+  const nowMs = state.head.now;
+  turn.changed = true;
+  for (const { account, connector } of alarms) {
     if (connector === null) {
       turn.giveAccount(account ?? '', { type: 'ticked', nowMs });
       turn.accounts.push(account ?? '');
     } else turn.give(turn.route(account, connector), { type: 'ticked', nowMs });
+    // An account waits for two things, a fetch and its age: when one has come, the other one is still to come.
+    const atMs = currentDeadline(state, account, connector);
+    if (atMs !== null) state.deadlines.note({ atMs, account, connector });
   }
 }
 

@@ -1,0 +1,64 @@
+/** Time that comes must be told: what nobody is told of is owed by nobody. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { HeapDeadlines, ScanDeadlines, evolve, initialState, nextWake, stateHash } from '../../src/reconcile/index.ts';
+import { docsLive, settled, type Bench } from '../support/hands.ts';
+import { connected, docsPublished, MINUTE, SECOND } from '../support/scenario.ts';
+
+const failRead = (bench: Bench): Promise<void> => {
+  const { effect, end } = bench.work('fetchSnapshot');
+  if (effect.kind !== 'fetchSnapshot') throw new Error('not a fetch');
+  const { account, epoch } = effect;
+  return end({ type: 'snapshot.failed', data: { account, epoch, reason: 'away', retryAfterMs: null } });
+};
+const passed = async (bench: Bench, ms: number): Promise<void> => {
+  bench.edge.pass(ms);
+  await settled();
+};
+
+test('a read that failed is tried again by itself, at the instant that status names', async () => {
+  const bench = await docsLive();
+  bench.engine.accept({ type: 'clock.ticked', data: { reason: 'poll' } });
+  await settled();
+  await failRead(bench);
+  const at = bench.engine.status().wanted?.nextAttemptAt ?? 0;
+  expect(bench.atWork).toEqual([]);
+  await passed(bench, at - bench.edge.nowMs);
+  expect(bench.atWork).toEqual(['fetchSnapshot']);
+});
+
+test('an account goes stale and expires on time while its reads fail one after the other', async () => {
+  const bench = await docsLive();
+  for (let minute = 0; minute < 61; minute++) {
+    await passed(bench, MINUTE);
+    if (bench.atWork.includes('fetchSnapshot')) await failRead(bench);
+    if (minute === 10) expect(bench.engine.status().account?.state).toBe('stale');
+  }
+  expect(bench.engine.explain('docs')).toMatchObject({ state: 'closing', reason: 'stale' });
+});
+
+test('the heap and the scan tell every instant alike', () => {
+  const moves = fc.array(fc.tuple(fc.nat({ max: 6 }), fc.nat({ max: 90 })), { minLength: 5, maxLength: 40 });
+  fc.assert(
+    fc.property(moves, (list) => {
+      const s = docsPublished();
+      for (const [kind, seconds] of list) {
+        s.later(seconds * SECOND);
+        if (kind === 0) s.poll();
+        if (kind === 1) s.read(5 + (seconds % 3), { docs: connected(1 + (seconds % 2)) });
+        if (kind === 2 && s.published.length > 0) s.reject('docs');
+        if (kind === 3) s.hint(5 + (seconds % 4));
+        if (kind === 4 && s.owed.includes('openRoute docs')) s.fail('docs');
+        if (kind === 5 && s.owed.includes('openRoute docs')) s.open('docs');
+        if (kind === 6) s.closeAll();
+      }
+      const [heap, scan] = [new HeapDeadlines(), new ScanDeadlines()].map((deadlines) => initialState(deadlines));
+      for (const event of s.log) {
+        for (const state of [heap, scan]) if (state !== undefined) evolve(state, event);
+        if (heap !== undefined && scan !== undefined) expect(nextWake(heap)).toBe(nextWake(scan));
+      }
+      expect(heap && stateHash(heap)).toBe(scan && stateHash(scan));
+    }),
+    { numRuns: 200 },
+  );
+});
