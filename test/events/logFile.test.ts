@@ -1,0 +1,212 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import {
+  exportLines,
+  isUnknown,
+  LogFileError,
+  LogUnavailable,
+  LogUnreadable,
+  memoryLog,
+  openLogFile,
+  openSqliteLog,
+  writeLines,
+  type EventLog,
+  type LogFile,
+  type RowSource,
+} from '../../src/events/index.ts';
+import { activated, event, eventsOf, folder, snapshot } from './samples.ts';
+
+const options = { package: '0.1.0' };
+
+/** Three batches, two state hashes, and an account that is mentioned where it should not be. */
+function sample(): EventLog & RowSource {
+  const log = memoryLog({ salt: 'salt' });
+  log.append([event(activated('ann')), event(snapshot('ann', '18446744073709551615'), 1)]);
+  const reason = 'the session of ann ended; annabel is somebody else';
+  log.append([event({ type: 'snapshot.failed', data: { account: 'ann', epoch: 1, reason, retryAfterMs: null } })]);
+  log.append(eventsOf(2));
+  log.mark(1, 'hash-1');
+  log.mark(5, 'hash-5');
+  return log;
+}
+
+function fileOf(lines: Iterable<string>): LogFile {
+  const path = join(folder(), 'log.jsonl');
+  writeLines(path, lines);
+  return openLogFile(path);
+}
+
+const linesOf = (log: EventLog & RowSource = sample(), redactKey?: string): string[] => [
+  ...exportLines(log, redactKey === undefined ? options : { ...options, redactKey }),
+];
+
+it('a log goes to a file and comes back the same: events, links and state hashes', () => {
+  const log = sample();
+  const file = fileOf(linesOf(log));
+  expect([...file.read()]).toEqual([...log.read()]);
+  expect([...file.marks()]).toEqual([...log.marks()]);
+  expect([file.head, file.verify()]).toEqual([log.head, log.verify()]);
+  expect([...file.read(4)].map(({ position }) => position)).toEqual([4, 5]);
+});
+
+it('a log on disk writes the same file as its twin in memory', async () => {
+  const log = await openSqliteLog(join(folder(), 'log.db'));
+  const twin = memoryLog({ salt: log.salt });
+  for (const batch of [[event(snapshot('ann', '9'))], eventsOf(3)]) {
+    log.append(batch);
+    twin.append(batch);
+  }
+  expect(linesOf(log)).toEqual(linesOf(twin));
+  log.close();
+});
+
+it('the file is for the owner alone, and in place of the one before', () => {
+  const { path } = fileOf(linesOf());
+  writeLines(path, ['short']);
+  expect([statSync(path).mode & 0o777, readFileSync(path, 'utf8')]).toEqual([0o600, 'short\n']);
+});
+
+it('an export that fails leaves the file that was there, and nothing beside it', () => {
+  const { path } = fileOf(['{"dacapoLog":1,"package":"0","rules":"1"}']);
+  const failing = function* (): Generator<string> {
+    yield 'half';
+    throw new LogUnreadable('broken');
+  };
+  expect(() => writeLines(path, failing())).toThrow('broken');
+  expect(openLogFile(path).header.package).toBe('0');
+  expect(statSync(`${path}.partial`, { throwIfNoEntry: false })).toBeUndefined();
+});
+
+it('redacted, no name is left and the chain still holds', () => {
+  const file = fileOf(linesOf(sample(), 'key'));
+  const text = readFileSync(file.path, 'utf8');
+  expect(text).not.toMatch(/\bann\b|c0ffee|salt"/);
+  expect(text).toMatch(/the session of acct-[\w-]{22} ended; annabel is somebody else/);
+  expect([file.header.redacted, file.verify()]).toEqual(
+    [true, sample().verify()].map((x, i) => (i === 0 ? true : { ...(x as object), link: file.verify().link })),
+  );
+});
+
+it('redacted, one account has one pseudonym under one key, and another under another', () => {
+  const accounts = (key: string): unknown[] =>
+    [...fileOf(linesOf(sample(), key)).read()].flatMap(({ data }) => ('account' in data ? [data.account] : []));
+  const [first] = accounts('a');
+  expect(accounts('a')).toEqual([first, first, first]);
+  expect(accounts('b')).not.toContain(first);
+});
+
+it('redacted, only what names somebody is changed', () => {
+  const strip = (value: object): string =>
+    JSON.stringify(value).replace(/acct-[\w-]{22}|"conn-[\w-]{22}"/g, (x) =>
+      x.startsWith('acct') ? 'ann' : '"c0ffee"',
+    );
+  const log = sample();
+  expect([...fileOf(linesOf(log, 'key')).read()].map(strip)).toEqual([...log.read()].map((x) => JSON.stringify(x)));
+});
+
+it('a log whose hashes are not salted is not redacted', () => {
+  const log = memoryLog();
+  log.append(eventsOf(1));
+  expect(() => linesOf(log, 'key')).toThrow(/without salt/);
+});
+
+it('a payload that was redacted in the store stays away, and the chain holds', async () => {
+  const log = await openSqliteLog(join(folder(), 'log.db'));
+  log.append([event(activated('ann')), event()]);
+  log.redact(1);
+  const file = fileOf(linesOf(log));
+  expect([...file.read()].map(isUnknown)).toEqual([true, false]);
+  expect(file.verify()).toEqual(log.verify());
+  log.close();
+});
+
+it('marks and members of marks that nobody knows are skipped', () => {
+  const lines = linesOf();
+  lines.splice(2, 0, '{"mark":1,"checkpoint":"future"}', '{"mark":"odd"}', '');
+  const file = fileOf(lines.map((line) => line.replace('"stateHash"', '"more":1,"stateHash"')));
+  expect([[...file.read()].length, file.verify().broken]).toEqual([5, null]);
+});
+
+it('a file written by hand needs no chain', () => {
+  const events = [...sample().read()].map((recorded) => JSON.stringify(recorded));
+  const file = fileOf(['{"dacapoLog":1,"package":"hand","rules":"1"}', ...events]);
+  expect([file.head, [...file.read()].length, file.verify().broken]).toEqual([5, 5, null]);
+});
+
+it.each([
+  ['nothing', () => [], 1, 'the file is empty'],
+  ['another file', () => ['{"name":"dacapo"}'], 1, 'not the header of a log file'],
+  ['a newer file', () => ['{"dacapoLog":2}'], 1, 'log file version 2, known up to 1; upgrade'],
+  ['no JSON', (lines: string[]) => lines.with(3, '{"position":'), 4, 'not JSON'],
+  ['a gap', (lines: string[]) => lines.toSpliced(1, 1), 3, 'position 2 where 1 comes next'],
+  [
+    'a bad event',
+    (lines: string[]) => lines.with(1, lines[1]!.replace('"epoch":1', '"epoch":0')),
+    2,
+    'bad event at data.epoch',
+  ],
+  ['a bad mark', (lines: string[]) => lines.with(2, '{"mark":1,"link":"x"}'), 3, 'bad mark at link'],
+  ['an event without a brain', (lines: string[]) => lines.with(1, '7'), 2, 'bad event'],
+  [
+    'depth',
+    (lines: string[]) =>
+      lines.with(
+        1,
+        lines[1]!
+          .replace('"data":{', `"data":{"a":${'['.repeat(9_999)}${']'.repeat(9_999)},`)
+          .replace('account.activated', 'account.deep'),
+      ),
+    2,
+    'nested too deep',
+  ],
+])('%s is refused with the line and what to do', (_what, edit, line, reason) => {
+  const path = join(folder(), 'log.jsonl');
+  writeFileSync(path, edit(linesOf()).join('\n'));
+  const open = (): unknown => [...openLogFile(path).read()];
+  expect(open).toThrow(expect.objectContaining({ constructor: LogFileError, line }));
+  expect(open).toThrow(reason);
+});
+
+it('a line that is no text, or too long, is refused with its number', () => {
+  const path = join(folder(), 'log.jsonl');
+  const lines = linesOf();
+  writeFileSync(path, Buffer.concat([Buffer.from(lines.slice(0, 3).join('\n')), Buffer.from([0x0a, 0xff, 0x0a])]));
+  expect(() => [...openLogFile(path).read()]).toThrow(/line 4: not UTF-8/);
+  writeFileSync(path, `${lines[0]}\n${'x'.repeat(9 * 1024 * 1024)}`);
+  expect(() => [...openLogFile(path).read()]).toThrow(/line 2: longer than 8388608 bytes/);
+});
+
+it('a file that is not there is unavailable', () => {
+  expect(() => openLogFile(join(folder(), 'none.jsonl'))).toThrow(LogUnavailable);
+});
+
+it('a file cut off after any line tells so, and gives only whole batches before', () => {
+  const lines = linesOf();
+  const wholes = lines.slice(1, -1).map((_, index) => {
+    const file = fileOf(lines.slice(0, index + 1));
+    expect(file.verify().broken?.reason).toMatch(/ends/);
+    return file.verify().head;
+  });
+  expect([...new Set(wholes)]).toEqual([0, 2, 3]);
+});
+
+it('a file with any byte changed is refused, or reads as before', () => {
+  const log = sample();
+  const file = fileOf(linesOf(log));
+  const bytes = readFileSync(file.path);
+  const original = JSON.stringify([...log.read()]);
+  let refused = 0;
+  for (let index = 0; index < bytes.length; index++) {
+    const changed = Buffer.from(bytes);
+    changed[index]! ^= 1;
+    writeFileSync(file.path, changed);
+    try {
+      expect(JSON.stringify([...openLogFile(file.path).read()])).toBe(original);
+    } catch (error) {
+      if (!(error instanceof LogUnreadable)) throw error;
+      refused++;
+    }
+  }
+  expect(refused).toBeGreaterThan(bytes.length * 0.8);
+});
