@@ -36,11 +36,11 @@ export async function openFront(core: Core): Promise<Front> {
   return { aggregate, endpoint: { mcpUrl: local.url, mcpToken }, busy: () => local.busy };
 }
 
-function aggregateOf({ config, ports, reconciler, handles, memory }: Core): Aggregate {
+function aggregateOf({ config, ports, reconciler, handles, memory, installed }: Core): Aggregate {
   return new Aggregate({
     ...{ handles, naming: ports.naming ?? naming, cursors: cursors(), listDeadlineMs: config.listDeadlineMs },
     table: () => reconciler.table,
-    withheld: (owns) => withheldBecause(reconciler.status().routes, owns),
+    withheld: (owns) => withheldBecause({ routes: reconciler.status().routes, installed: installed.keys() }, owns),
     onRejected: ({ account, epoch, connector, generation, stamp }, code) => {
       if (account === null) return;
       memory.forget({ account, connector });

@@ -5,14 +5,22 @@ import { reasonWords, type Reason, type RouteStatus } from '../../reconcile/inde
 /** Standing that authorizing the connector would change. */
 const unauthorized: ReadonlySet<Reason> = new Set(['signed-out', 'disconnected', 'dropped', 'unknown', 'rejected']);
 
+/** What is known of the connectors of this machine. */
+export interface Known {
+  readonly routes: readonly RouteStatus[];
+  /** Also those that have no route, because nobody is signed in. */
+  readonly installed: Iterable<string>;
+}
+
 /** Undefined when no connector of this machine owns the name. */
 export function withheldBecause(
-  routes: readonly RouteStatus[],
+  { routes, installed }: Known,
   owns: (connector: string) => boolean,
 ): McpError | undefined {
-  const route = routes.find(({ connector }) => owns(connector));
-  if (route === undefined) return undefined;
-  const { connector, reason } = route;
+  const connector = [...installed].find(owns);
+  if (connector === undefined) return undefined;
+  const route = routes.find((one) => one.connector === connector);
+  const reason = route === undefined ? 'signed-out' : route.reason;
   if (reason === null) return refusal(-33003, `${connector} is being opened; nothing was called`);
   const { means, wouldChange } = reasonWords(reason);
   return refusal(
