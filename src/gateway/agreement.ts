@@ -8,7 +8,7 @@ import { checkParameters } from '../protocol/parameters.ts';
 import type { ServedTool } from './contracts.ts';
 import type { Door } from './door.ts';
 import type { Inbound } from './inbound.ts';
-import type { Asked } from './methods.ts';
+import type { Asked } from './call.ts';
 import type { Adapter, Way } from './upstream/adapter.ts';
 import { outsideProtocol, UpstreamFailure } from './upstream/failure.ts';
 

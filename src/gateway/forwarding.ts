@@ -7,6 +7,7 @@ import { McpError } from '../protocol/errors.ts';
 import { rawObject } from '../protocol/raw.ts';
 import { openWire } from './egress/post.ts';
 import type { Door } from './door.ts';
+import type { Inbound } from './inbound.ts';
 import { redacting } from './redact.ts';
 import type { Redact } from './redact.ts';
 import { adapterOf } from './upstream/adapter.ts';
@@ -141,3 +142,23 @@ function redacted(error: McpError, redact: Redact): McpError {
 }
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
+
+/** What was read, or the error that reading it came to. */
+export function orThrow<T>(read: T | McpError): T {
+  if (read instanceof McpError) throw read;
+  return read;
+}
+
+/** How the authority is asked: given up with the caller, and in time. */
+export function asking(door: Door, { signal }: Inbound): { readonly signal: AbortSignal; readonly deadlineMs: number } {
+  return { signal, deadlineMs: door.bounds.authorityMs };
+}
+
+/** The authority's answer together with the request that it is for. */
+export function permission(
+  { connectorId, traceId, signal, rest }: Inbound,
+  given: Pick<Permission, 'callId' | 'principal' | 'upstream'>,
+  repeatable = false,
+): Permission {
+  return { connectorId, traceId, signal, rest, repeatable, ...given };
+}

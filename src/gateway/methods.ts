@@ -1,28 +1,19 @@
 /**
  * The three methods of door 1, each from a checked request to the text of its result. One question to the authority a method.
  */
-import type { CallToolAnswer, ListToolsAnswer, ListToolsRequest, Refusal } from '../protocol/authority.ts';
+import type { ListToolsAnswer, ListToolsRequest } from '../protocol/authority.ts';
 import { McpError } from '../protocol/errors.ts';
-import { isObject, member, spliceMembers } from '../protocol/json.ts';
-import { encodeNotification } from '../protocol/jsonrpc.ts';
-import type { Notification } from '../protocol/jsonrpc.ts';
 import { limits } from '../protocol/limits.ts';
 import { methods } from '../protocol/mcp.ts';
-import { callResultText, discoverResultText, listResultText } from '../protocol/results.ts';
+import { discoverResultText, listResultText } from '../protocol/results.ts';
 import type { ToolPage } from '../protocol/results.ts';
-import type { ParameterBinding } from '../protocol/parameters.ts';
-import { readCallParams, readListParams } from '../protocol/server.ts';
-import type { CallParams } from '../protocol/server.ts';
-import { argumentDigest } from './argumentDigest.ts';
-import { agree, notSent, reread } from './agreement.ts';
-import type { Source } from './agreement.ts';
+import { readListParams } from '../protocol/server.ts';
+import { call } from './call.ts';
 import type { Door } from './door.ts';
-import { forward } from './forwarding.ts';
-import type { Done, Permission } from './forwarding.ts';
+import { asking, forward, orThrow, permission } from './forwarding.ts';
 import type { Inbound } from './inbound.ts';
-import { decidedText, refusalError } from './refusals.ts';
-import type { UpstreamCall, Way } from './upstream/adapter.ts';
-import { outsideProtocol, UpstreamFailure } from './upstream/failure.ts';
+import { refusalError } from './refusals.ts';
+import { outsideProtocol } from './upstream/failure.ts';
 
 /** Answers the text of the result. Throws `McpError`. */
 export function perform(door: Door, inbound: Inbound): Promise<string> {
@@ -59,123 +50,6 @@ function bounded(page: ToolPage): ToolPage {
   return page;
 }
 
-async function call(door: Door, inbound: Inbound): Promise<string> {
-  const asked = readCall(inbound);
-  const scope = door.contracts.scopeOf(inbound.identity);
-  const definitionHash = scope === undefined ? undefined : door.contracts.find(scope, asked.name)?.definitionHash;
-  const answer = await door.authority.callTool(
-    {
-      token: inbound.token,
-      connectorId: inbound.connectorId,
-      connectorVersion: inbound.connectorVersion,
-      toolName: asked.name,
-      argumentDigest: argumentDigest(asked.args?.text ?? '{}'),
-      remoteIp: inbound.remoteIp,
-      traceId: inbound.traceId,
-      ...defined({
-        definitionHash,
-        confirmId: asked.confirmId,
-        idempotencyKey: asked.idempotencyKey,
-        clientName: inbound.clientInfo?.name,
-        clientVersion: inbound.clientInfo?.version,
-      }),
-    },
-    asking(door, inbound),
-  );
-  if (answer.outcome !== 'authorized') return decided(answer);
-  const { upstream, callId, principal } = answer;
-  door.contracts.given(inbound.identity, upstream.contractScope);
-  const allowed = permission(inbound, { callId, principal, upstream }, asked.idempotencyKey !== undefined);
-  const confirmed = answer.risk === 'HIGH' ? definitionHash : undefined;
-  return forward(door, allowed, (adapter, way) =>
-    send(door, inbound, asked, { adapter, way, scope: upstream.contractScope, confirmed }),
-  );
-}
-
-interface Sending extends Source {
-  /** Hash of the definition that a person confirmed; undefined where nobody had to. */
-  readonly confirmed: string | undefined;
-}
-
-async function send(door: Door, inbound: Inbound, asked: Asked, sending: Sending): Promise<Done<string>> {
-  const { way, scope } = sending;
-  const once = async (): Promise<Done<string>> => {
-    const tool = await agree(door, inbound, asked, sending);
-    if (sending.confirmed !== undefined && sending.confirmed !== tool.definitionHash) throw changed();
-    const result = await sending.adapter.call(way, upstreamCall(inbound, asked, tool.bindings, way));
-    const text = way.redact(callResultText(result.text));
-    return { value: text, outcome: result.isError ? 'tool_error' : 'succeeded', stored: text };
-  };
-  try {
-    return await once();
-  } catch (error) {
-    if (!isOutdated(error) || door.contracts.isFresh(scope)) throw error;
-    await reread(door, sending, asked.name);
-    return once();
-  }
-}
-
-/** The upstream refused our headers and ran nothing: the contract we hold is not its own any more. */
-function isOutdated(error: unknown): boolean {
-  return error instanceof UpstreamFailure && error.outcome === 'upstream_protocol' && error.detail === '-32020';
-}
-
-const changed = (): UpstreamFailure =>
-  notSent(new McpError(-32602, { message: "the tool's definition has changed since it was confirmed; list and confirm again", httpStatus: 200 })); // prettier-ignore
-
-function upstreamCall(
-  inbound: Inbound,
-  { name, args, metaText }: Asked,
-  bindings: readonly ParameterBinding[],
-  way: Way,
-): UpstreamCall {
-  const onNotification = (notification: Notification): void => pass(inbound, way, notification);
-  return { name, args, bindings, carriedText: metaText, progressToken: inbound.progressToken, onNotification };
-}
-
-/** Only progress of this very request goes on; anything else the upstream says on the way was not asked for. */
-function pass(inbound: Inbound, way: Way, { method, params, paramsText }: Notification): void {
-  if (method !== methods.progress || inbound.progressToken === undefined || params === undefined) return;
-  if (member(params, 'progressToken') !== inbound.progressToken) return;
-  inbound.event(way.redact(encodeNotification(method, paramsText)));
-}
-
-/** What a call asks for, read from its params and headers. */
-export interface Asked extends CallParams {
-  readonly confirmId: string | undefined;
-  readonly idempotencyKey: string | undefined;
-}
-
-const KEY = /^[\x21-\x7e]{1,256}$/;
-
-function readCall({ request, headers }: Inbound): Asked {
-  const params = orThrow(readCallParams(request));
-  const meta = member(request.params ?? {}, '_meta');
-  const said = (key: string, header: string): string | undefined => {
-    const given = (isObject(meta) ? member(meta, key) : undefined) ?? headers[header];
-    if (given === undefined) return undefined;
-    if (typeof given === 'string' && KEY.test(given)) return given;
-    throw new McpError(-32602, { message: `${key} must be 1 to 256 printable characters without spaces` });
-  };
-  return {
-    ...params,
-    metaText: params.metaText === undefined ? undefined : spliceMembers(params.metaText, ours),
-    confirmId: said('confirm_id', 'mcp-confirm-id'),
-    idempotencyKey: said('idempotency_key', 'idempotency-key'),
-  };
-}
-
-/** Keys that speak to this door are no business of the upstream. */
-const ours = new Map([
-  ['confirm_id', undefined],
-  ['idempotency_key', undefined],
-]);
-
-function orThrow<T>(read: T | McpError): T {
-  if (read instanceof McpError) throw read;
-  return read;
-}
-
 type Authorized<A> = Extract<A, { readonly outcome: 'authorized' }>;
 
 function granted(answer: ListToolsAnswer): Authorized<ListToolsAnswer> {
@@ -183,38 +57,7 @@ function granted(answer: ListToolsAnswer): Authorized<ListToolsAnswer> {
   throw refusalError(answer);
 }
 
-/** The text of a decision that ends the call, or the error that it is. */
-function decided(answer: Exclude<CallToolAnswer, { readonly outcome: 'authorized' }>): string {
-  const text = isDecision(answer) ? decidedText(answer) : refusalError(answer);
-  if (typeof text === 'string') return text;
-  throw text;
-}
-
-const isDecision = (
-  answer: CallToolAnswer,
-): answer is Exclude<CallToolAnswer, Refusal | { readonly outcome: 'authorized' }> =>
-  answer.outcome === 'confirm_required' || answer.outcome === 'in_flight' || answer.outcome === 'replay';
-
 function question(inbound: Inbound, probe: boolean): ListToolsRequest {
   const { token, connectorId, connectorVersion, traceId } = inbound;
   return { token, connectorId, connectorVersion, probe, traceId };
-}
-
-function asking(door: Door, { signal }: Inbound): { readonly signal: AbortSignal; readonly deadlineMs: number } {
-  return { signal, deadlineMs: door.bounds.authorityMs };
-}
-
-function permission(
-  { connectorId, traceId, signal, rest }: Inbound,
-  given: Pick<Permission, 'callId' | 'principal' | 'upstream'>,
-  repeatable = false,
-): Permission {
-  return { connectorId, traceId, signal, rest, repeatable, ...given };
-}
-
-/** The members that have a value: an optional member is absent, never undefined. */
-function defined<T extends Readonly<Record<string, string | undefined>>>(members: T): { [K in keyof T]?: string } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: string;
-  };
 }

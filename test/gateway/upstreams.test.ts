@@ -73,11 +73,6 @@ describe('the everything server, of the era that begins with initialize', () => 
     await authority.reported('upstream_refused');
     expect(authority.connections.get('1/demo')?.state).toBe('reauth_required');
   });
-
-  test('keeps no session of a call', async () => {
-    const { url } = await everything();
-    for (let i = 0; i < 5; i++) expect((await ask(url, callOf('echo', { message: String(i) }))).status).toBe(200);
-  });
 });
 
 /** The official SDK's own server of 2026-07-28. */
