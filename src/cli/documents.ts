@@ -75,6 +75,36 @@ export const documents: Readonly<Record<string, z.ZodObject>> = {
     chain: z.array(link),
     wouldChange: z.string(),
   }),
+  account: document({ account: z.string().nullable(), epoch: position.nullable() }),
+  connect: document({
+    connector: z.string(),
+    outcome: z.enum(['succeeded', 'failed', 'canceled', 'expired']),
+    reason: z.string().nullable(),
+    state: state.nullable(),
+  }),
+  disconnect: document({ connector: z.string(), state: z.literal('disconnected') }),
+  tools: document({
+    tools: z.array(z.looseObject({ name: z.string() })).describe('as an agent gets them'),
+    missing: z.array(z.looseObject({ connector: z.string(), code: z.number().int(), reason: z.string() })),
+    excluded: z.array(z.looseObject({ connector: z.string(), tool: z.string().nullable(), reason: z.string() })),
+  }),
+  call: document({
+    tool: z.string(),
+    isError: z.boolean().optional(),
+    result: z.looseObject({}).optional().describe('as the upstream gave it'),
+    error: z.looseObject({ code: z.number().int(), message: z.string() }).optional(),
+  }),
+  'log-event': z.looseObject({
+    position: position.min(1),
+    id: z.string(),
+    at: instant,
+    cause: position.nullable(),
+    type: z.string(),
+    schema: z.number().int().positive(),
+    rules: z.string(),
+    data: z.looseObject({}),
+  }),
+  'log-export': document({ file: z.string(), head: position, redacted: z.boolean() }),
   'log-verify': document({
     events: position,
     head: position,
@@ -84,7 +114,15 @@ export const documents: Readonly<Record<string, z.ZodObject>> = {
   }),
   paths: document({ config: z.string(), state: z.string(), controlSocket: z.string(), log: z.string() }),
   doctor: document({ checks: z.array(z.looseObject({ name: z.string(), ok: z.boolean(), text: z.string() })) }),
-  demo: document({ changed: z.string() }),
+  demo: document({ changed: z.enum(['business', 'proxy']) }),
+  'demo-change': document({
+    kind: z.enum(['rotate', 'revoke', 'expire']),
+    account: z.string(),
+    connector: z.string(),
+    changed: z.boolean(),
+    state: z.enum(['connected', 'disconnected', 'reauth_required']),
+    revision: uint64,
+  }),
 };
 
 /** The JSON Schema of a document. */

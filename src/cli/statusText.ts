@@ -1,5 +1,6 @@
 /** A status in words, for `status` and for `up`. */
-import { reasonWords, type RouteStatus, type Status } from '../reconcile/index.ts';
+import type { RouteStatus, Status } from '../reconcile/index.ts';
+import { reasonWords } from '../reconcile/reasons.ts';
 import { columns, styled } from './output.ts';
 
 /** A daemon's answer: the core's status; more keys may come with it. */

@@ -1,10 +1,9 @@
-/** Runs the command line as a person does: another process, from source. */
+/** Runs the command line as a person does: another process. */
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { builtProgram } from './built.ts';
 
-export const main: string = join(import.meta.dirname, '../../src/cli/main.ts');
 /** Program and arguments before the command. */
-export const dacapo: readonly [string, ...string[]] = [process.execPath, '--import', 'tsx', main];
+export const dacapo: readonly [string, ...string[]] = [process.execPath, builtProgram()];
 
 export interface Ended {
   readonly code: number | null;
