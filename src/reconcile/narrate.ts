@@ -2,7 +2,7 @@
  * An event as one sentence, from the point of view of one connector or of nobody in particular. Total over the catalogue and over
  * rows that can't be read. Names no account: a redacted log must tell the same story as the one it was made from.
  */
-import { isUnknown, type EventType, type FactOf, type RecordedEvent } from '../events/index.ts';
+import { isUnknown, type Authorization, type EventType, type FactOf, type RecordedEvent } from '../events/index.ts';
 
 type Teller = { readonly [T in EventType]: (data: FactOf<T>['data'], connector: string | null) => string };
 type Snapshot = FactOf<'snapshot.received'>['data'];
@@ -47,7 +47,11 @@ const tell: Teller = {
 };
 
 const counted = (count: number, noun: string): string => `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
-const spoken = (state: string): string => state.replaceAll('_', ' ');
+const spoken: Readonly<Record<Authorization, string>> = {
+  connected: 'connected',
+  disconnected: 'disconnected',
+  reauth_required: 'to be authorized again',
+};
 
 function snapshotSentence(data: Snapshot, connector: string): string {
   // By own key only: a connector may be called "constructor".
@@ -55,7 +59,7 @@ function snapshotSentence(data: Snapshot, connector: string): string {
   const at = `the snapshot at revision ${data.revision}`;
   if (entry === 'unreadable') return `${at} had an unreadable entry for ${connector}`;
   if (entry !== undefined)
-    return `${at} said that ${connector} is ${spoken(entry.state)}, connection version ${entry.connectionVersion}`;
+    return `${at} said that ${connector} is ${spoken[entry.state]}, connection version ${entry.connectionVersion}`;
   return data.complete
     ? `${at} did not name ${connector}, so it is disconnected`
     : `${at}, not complete, did not name ${connector}`;
@@ -67,7 +71,7 @@ function snapshotOverview(data: Snapshot): string {
     const entry = data.entries[name];
     return entry === undefined || entry === 'unreadable'
       ? `${name} unreadable`
-      : `${name} ${spoken(entry.state)} (version ${entry.connectionVersion})`;
+      : `${name} ${spoken[entry.state]} (version ${entry.connectionVersion})`;
   });
   const more = names.length > MAX_NAMED ? [`${String(names.length - MAX_NAMED)} more`] : [];
   const list = names.length === 0 ? 'no connector' : [...said, ...more].join(', ');

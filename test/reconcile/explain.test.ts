@@ -20,7 +20,7 @@ describe('why', () => {
       .reject('docs')
       .read(6, { docs: reauth(1) })
       .why('docs');
-    expect(why.text).toMatch(/Closed by event 6 .*: a call to docs was refused.*\(-33002\)\. Then event 7 .*reauth/);
+    expect(why.text).toMatch(/Closed by event 6 .*: a call to docs was refused.*\(-33002\)\. Then event 7 .*docs is to be authorized again/);
     expect(why.chain.map(({ position }) => position)).toEqual([6, 7]);
   });
 
