@@ -32,7 +32,7 @@ it('kill -9 while appending loses nothing that was acknowledged, and breaks no b
     expect([log.positionOf(`p-${acknowledged}`), log.verify().broken]).toEqual([acknowledged, null]);
     log.close();
   }
-}, 60_000);
+}, 120_000);
 
 it('another process is refused while one owns the log, may read it, and gets it after a kill', async () => {
   const path = join(folder(), 'log.db');
