@@ -20,6 +20,8 @@ export interface GatewayLimits {
   /** How long a whole HTTP request, and its headers, may take to arrive. */
   readonly requestMs: number;
   readonly headersMs: number;
+  /** A caller is kept waiting this long before it is answered with an event stream: well below a client's first-byte limit. */
+  readonly patienceMs: number;
   readonly upstream: OwnBounds;
 }
 
@@ -33,6 +35,7 @@ export const gatewayLimits: GatewayLimits = {
   authorityMs: 3_000,
   requestMs: limits.firstByteMs,
   headersMs: 10_000,
+  patienceMs: 5_000,
   upstream: ownBounds,
 };
 

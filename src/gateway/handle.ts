@@ -69,7 +69,7 @@ async function answer(
   request: Request,
   envelope: Envelope,
 ): Promise<void> {
-  const { reply, connection } = connect(response, caller, request);
+  const { reply, connection } = connect(door, response, caller, request);
   const startedAt = door.now();
   let error: McpError | undefined;
   try {
@@ -91,8 +91,9 @@ async function answer(
   });
 }
 
-function connect(response: ServerResponse, { message }: Caller, request: Request) {
-  const reply = openReply(response, request.method !== methods.discover && acceptsEvents(message.headers));
+function connect(door: Door, response: ServerResponse, { message }: Caller, request: Request) {
+  const mayStream = request.method !== methods.discover && acceptsEvents(message.headers);
+  const reply = openReply(response, mayStream ? door.bounds.patienceMs : null);
   const gone = new AbortController();
   response.on('close', () => gone.abort(canceled()));
   return { reply, connection: { signal: gone.signal, event: reply.event, rest: reply.rest } };

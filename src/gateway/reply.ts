@@ -19,13 +19,11 @@ export interface Reply {
   end(answer: HttpAnswer): void;
 }
 
-/** A stream begins after this long without a result, well before a client's first-byte limit. */
-const PATIENCE_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
 
-/** `mayStream`: the caller takes event streams, and this is a request whose answer may need one. */
-export function openReply(response: ServerResponse, mayStream: boolean): Reply {
-  let timer = mayStream ? setTimeout(() => (begin(), response.write(keepAliveEvent)), PATIENCE_MS) : undefined;
+/** `patienceMs`: when a stream begins without anything to say; null where the caller takes none, or the answer never needs one. */
+export function openReply(response: ServerResponse, patienceMs: number | null): Reply {
+  let timer = patienceMs === null ? undefined : setTimeout(wait, patienceMs);
   response.on('close', () => clearTimeout(timer));
 
   function begin(): void {
@@ -34,9 +32,13 @@ export function openReply(response: ServerResponse, mayStream: boolean): Reply {
     response.writeHead(200, { ...sseHeaders });
     timer = setInterval(() => response.writableNeedDrain || response.write(keepAliveEvent), KEEP_ALIVE_MS);
   }
+  function wait(): void {
+    begin();
+    if (!response.destroyed) response.write(keepAliveEvent);
+  }
   return {
     event(text) {
-      if (!mayStream || response.destroyed) return;
+      if (patienceMs === null || response.destroyed) return;
       begin();
       response.write(encodeEvent(text));
     },

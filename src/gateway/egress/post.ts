@@ -3,6 +3,7 @@
  *
  * The credential is added here, at the socket, so that no request that is composed or logged elsewhere ever holds it.
  */
+import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 
 import type { Post, PostResponse } from '../../protocol/post.ts';
@@ -66,20 +67,36 @@ export function openWire(agents: Agents, target: Target, rest: () => Promise<voi
 }
 
 function answered(reply: Dispatcher.ResponseData, maxBytes: number, rest: () => Promise<void>): PostResponse {
-  const destroy = (): void => void reply.body.on('error', () => {}).destroy();
-  return { status: reply.statusCode, headers: reply.headers, body: counted(reply, maxBytes, rest), destroy };
+  const destroy = (): void => letEnd(reply.body);
+  return { status: reply.statusCode, headers: reply.headers, body: counted(reply.body, maxBytes, rest), destroy };
 }
 
-async function* counted(
-  reply: Dispatcher.ResponseData,
-  maxBytes: number,
-  rest: () => Promise<void>,
-): AsyncIterable<Uint8Array> {
+async function* counted(body: Readable, maxBytes: number, rest: () => Promise<void>): AsyncIterable<Uint8Array> {
   let size = 0;
-  for await (const chunk of reply.body as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
     if (size > maxBytes) throw new RangeError('the answer is larger than its limit');
     yield chunk;
     await rest();
   }
+}
+
+const LINGER_MS = 250;
+const LINGER_BYTES = 65_536;
+
+/**
+ * Ends an answer that is not wanted any more. A stream that ends by itself a moment after its last event keeps its connection for
+ * the next request; cutting it at once would cost a handshake for every call.
+ */
+function letEnd(body: Readable): void {
+  if (body.readableEnded || body.destroyed) return;
+  let left = LINGER_BYTES;
+  const cut = (): void => void body.destroy();
+  const timer = setTimeout(cut, LINGER_MS);
+  body.on('error', () => {}).on('close', () => clearTimeout(timer));
+  body.on('data', (chunk: Uint8Array) => {
+    left -= chunk.byteLength;
+    if (left < 0) cut();
+  });
+  body.resume();
 }
