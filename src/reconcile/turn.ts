@@ -100,7 +100,7 @@ export class Turn {
     const record = this.account(account);
     const machine = accountTable.step(record.machine, evidence);
     if (machine === record.machine) return record;
-    if (isShut(machine.value) !== isShut(record.machine.value)) this.upheaved.push(account);
+    if (concernsRoutes(record.machine, machine)) this.upheaved.push(account);
     const since = machine.value === record.machine.value ? record.since : this.position;
     return this.#putAccount({ ...record, machine, since });
   }
@@ -150,6 +150,11 @@ export class Turn {
 function set<K, V>(map: Map<K, V>, key: K, value: V | undefined): void {
   if (value === undefined) map.delete(key);
   else map.set(key, value);
+}
+
+/** Whether every route must be asked anew. An account that is shut already still ends: not all of its routes need to be read. */
+function concernsRoutes(before: AccountRecord['machine'], after: AccountRecord['machine']): boolean {
+  return isShut(before.value) !== isShut(after.value) || before.context.epoch !== after.context.epoch;
 }
 
 const isShut = (value: AccountRecord['machine']['value']): boolean => value === 'signed-out' || value === 'expired';
