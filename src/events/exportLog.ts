@@ -14,7 +14,7 @@ export const LOG_FILE_VERSION = 1;
 export interface ExportOptions {
   /** Version of the program that exports. */
   readonly package: string;
-  /** When given, names of accounts and connections become pseudonyms under this key. */
+  /** When given, names of accounts become pseudonyms under this key. */
   readonly redactKey?: string | Uint8Array;
 }
 

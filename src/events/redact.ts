@@ -7,27 +7,25 @@ import { isEventType } from './parse.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Fields that hold an account's or a person's name, and what their pseudonyms begin with. */
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ['account', 'acct'],
-  ['acceptedBy', 'acct'],
-  ['connectionIdHash', 'conn'],
-]);
+/**
+ * Fields that hold an account's or a person's name. Not `connectionIdHash`: it is a hash already, names nobody, and takes part in
+ * the state: another one in its place would replay to another state hash, and could win or lose a tie that it had not.
+ */
+const NAMES: ReadonlySet<string> = new Set(['account', 'acceptedBy']);
 /** Fields of free text, where an account may be mentioned. */
 const TEXTS: ReadonlySet<string> = new Set(['reason', 'detail', 'incompatible']);
 
 /** Returns the function that redacts one payload. Feed it a log from the beginning: it learns the accounts as they appear. */
 export function redactor(key: string | Uint8Array): (type: string, data: Json) => Json {
   const seen = new Map<string, string>();
-  const pseudonym = (kind: string, name: string): string => {
-    const text = `${kind}-${createHmac('sha256', key).update(`${kind} ${name}`).digest('base64url').slice(0, 22)}`;
-    if (kind === 'acct') seen.set(name, text);
+  const pseudonym = (name: string): string => {
+    const text = `acct-${createHmac('sha256', key).update(`acct ${name}`).digest('base64url').slice(0, 22)}`;
+    seen.set(name, text);
     return text;
   };
   const field = (name: string, value: unknown): unknown => {
-    const kind = NAMES.get(name);
     if (typeof value !== 'string') return walk(value);
-    if (kind !== undefined) return pseudonym(kind, value);
+    if (NAMES.has(name)) return pseudonym(value);
     return TEXTS.has(name) ? withoutMentions(value, seen) : value;
   };
   const walk = (value: unknown): unknown => {

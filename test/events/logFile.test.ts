@@ -81,7 +81,7 @@ it('an export that fails leaves the file that was there, and nothing beside it',
 it('redacted, no name is left and the chain still holds', () => {
   const file = fileOf(linesOf(sample(), 'key'));
   const text = readFileSync(file.path, 'utf8');
-  expect(text).not.toMatch(/\bann\b|c0ffee|salt"/);
+  expect(text).not.toMatch(/\bann\b|salt"/);
   expect(text).toMatch(/the session of acct-[\w-]{22} ended; annabel is somebody else/);
   expect([file.header.redacted, file.verify()]).toEqual(
     [true, sample().verify()].map((x, i) => (i === 0 ? true : { ...(x as object), link: file.verify().link })),
