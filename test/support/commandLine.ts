@@ -1,9 +1,27 @@
-/** Runs the command line as a person does: another process. */
-import { spawn } from 'node:child_process';
-import { builtProgram } from './built.ts';
+/**
+ * Runs the command line as a person does: another process, from what the build made of the source. Built here when the source is
+ * newer, so that no test holds yesterday's program.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
+const root = join(import.meta.dirname, '../..');
+export const main: string = join(root, 'dist/cli/main.js');
 /** Program and arguments before the command. */
-export const dacapo: readonly [string, ...string[]] = [process.execPath, builtProgram()];
+export const dacapo: readonly [string, ...string[]] = [process.execPath, main];
+
+const newest = (folder: string): number =>
+  Math.max(
+    0,
+    ...readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs),
+  );
+const built = statSync(main, { throwIfNoEntry: false });
+if (built === undefined || newest(join(root, 'dist')) < newest(join(root, 'src'))) {
+  spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' });
+}
 
 export interface Ended {
   readonly code: number | null;
