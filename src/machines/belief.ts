@@ -152,17 +152,25 @@ function sameConnection(a: Entry, b: Entry): boolean {
 function fathom(context: RouteContext, entry: Entry, atMs: number): RouteContext {
   const { connectionIdHash, connectionVersion } = entry;
   const held = context.highWater;
-  if (held === null || held.connectionIdHash !== connectionIdHash) {
-    // A closed entry without a connection is no connection of its own: it must not wash the water of the last one away.
-    const keep = entry.state === 'disconnected';
-    return calm(context, keep ? held : { connectionIdHash, connectionVersion });
-  }
-  const order = compareUint64(connectionVersion, held.connectionVersion);
-  if (order >= 0) return calm(context, order > 0 ? { connectionIdHash, connectionVersion } : held);
-  if (entry.state !== 'connected') return calm(context, held);
+  const below =
+    held !== null &&
+    held.connectionIdHash === connectionIdHash &&
+    compareUint64(connectionVersion, held.connectionVersion) < 0;
+  if (!below || entry.state !== 'connected') return calm(context, raised(held, entry));
   const regress = countApart(context.regress, atMs);
   if (regress.count < 3) return { ...context, regress };
   return { ...context, highWater: { connectionIdHash, connectionVersion }, regress: null, falls: context.falls + 1 };
+}
+
+/** The high-water after something was believed. Another connection starts anew. */
+function raised(held: RouteContext['highWater'], entry: Entry): RouteContext['highWater'] {
+  const { connectionIdHash, connectionVersion } = entry;
+  if (held?.connectionIdHash === connectionIdHash)
+    return compareUint64(connectionVersion, held.connectionVersion) > 0
+      ? { connectionIdHash, connectionVersion }
+      : held;
+  // A closed entry without a connection is no connection of its own: it must not wash the water of the last one away.
+  return entry.state === 'disconnected' ? held : { connectionIdHash, connectionVersion };
 }
 
 function calm(context: RouteContext, highWater: RouteContext['highWater']): RouteContext {
@@ -213,7 +221,8 @@ export function join(context: RouteContext, { stamp, entry }: Of<'torn'>): Route
   if (order === 0) {
     const joined = joinEntries(held.entry, other);
     if (sameEntry(joined, held.entry)) return context;
-    return { ...(sameConnection(joined, held.entry) ? context : regenerate(context)), read: { stamp, entry: joined } };
+    const base = sameConnection(joined, held.entry) ? context : regenerate(context);
+    return { ...base, read: { stamp, entry: joined }, highWater: raised(context.highWater, joined) };
   }
   // Not read at this revision before: of the two sides only a closing one may be believed.
   if (order < 0 || closedness[other.state] <= closedness[held.entry.state]) return context;
