@@ -9,7 +9,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Stamp } from '../../events/index.ts';
-import { fail, type Failure, type Outcome, type Tool } from '../../protocol/index.ts';
+import { fail, limits, type Failure, type Outcome, type Tool } from '../../protocol/index.ts';
 import type { Owner } from './owner.ts';
 import type { RemoteClient, RemoteClientRequest } from './remoteClientFactory.ts';
 import { readAll } from './wholeList.ts';
@@ -73,7 +73,7 @@ function refuse(memory: ActivationMemory, request: RemoteClientRequest, why: Fai
 
 /** Lists a process once. One that announces its changes may begin with nothing. */
 export async function activateLocal(owner: Owner, signal: AbortSignal): Promise<Outcome<Tools>> {
-  const list = await readAll(owner, { signal });
+  const list = await readAll(owner, { signal, deadlines: { totalMs: limits.gapMs } });
   if (!list.ok) return list;
   const tools = toolsOf(list.value);
   if (tools.count === 0 && owner.changes() === undefined) return fail('protocol', 'the connector lists no usable tool');

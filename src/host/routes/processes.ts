@@ -1,4 +1,5 @@
 /** Starts a connector's process as its owner: environment, mark, handshake, and its last words in the log of the daemon. */
+import { mkdirSync } from 'node:fs';
 import { nanoid } from 'nanoid';
 import { fail, McpError, type Outcome } from '../../protocol/index.ts';
 import type { Log } from '../log.ts';
@@ -20,12 +21,10 @@ export function processes(options: ProcessesOptions): OpenProcess {
   return async ({ connector, program }, { signal, onToolsChanged }) => {
     if (program === null) return fail('contract', 'there is no program to start');
     let changes = 0;
-    const spec = {
-      ...program,
-      env: childEnv(program.env, options.environment),
-      mark: `${options.mark}:${nanoid(8)}:`,
-    };
     try {
+      mkdirSync(program.cwd, { recursive: true, mode: 0o700 });
+      const env = childEnv(program.env, options.environment);
+      const spec = { ...program, env, mark: `${options.mark}:${nanoid(8)}:` };
       const client = await StdioClient.open(spec, {
         hostVersion: options.hostVersion,
         log: options.log,
@@ -42,7 +41,8 @@ export function processes(options: ProcessesOptions): OpenProcess {
 
 function failed(error: unknown, signal: AbortSignal): Outcome<Owner> {
   if (signal.aborted) return fail('aborted', 'no longer wanted');
-  if (!(error instanceof McpError)) throw error;
+  if (error instanceof TypeError) return fail('contract', error.message);
+  if (!(error instanceof McpError)) return fail('unavailable', 'its process could not be prepared');
   const kind = error.code === -33004 ? 'timeout' : error.code === -33006 ? 'protocol' : 'unavailable';
   return fail(kind, error.message);
 }

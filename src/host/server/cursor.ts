@@ -10,7 +10,8 @@ import { limits } from '../../protocol/index.ts';
 export interface Part {
   /** Key of the route in the table. */
   readonly route: string;
-  readonly cursor: string;
+  /** `null`: at its beginning. */
+  readonly cursor: string | null;
   /** Pages read so far: a list without end is a fault, not a long list. */
   readonly page: number;
 }

@@ -28,7 +28,8 @@ import {
   type Implementation,
   type Request,
 } from '../../protocol/index.ts';
-import type { Aggregate, AggregateList } from './aggregate.ts';
+import type { Aggregate } from './aggregate.ts';
+import type { AggregateList } from './listThrough.ts';
 import type { Binding } from './bindings.ts';
 import type { Listeners } from './listen.ts';
 import type { Reply } from './reply.ts';

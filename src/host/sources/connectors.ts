@@ -70,7 +70,12 @@ function inspectStdio(config: StdioConfig, stateDir: string): Installed {
 
 function programOf(config: StdioConfig, found: Found, stateDir: string): Program {
   const args = [...found.before, ...config.args];
-  return { command: found.command, args, env: config.env, cwd: resolve(config.cwd ?? stateDir) };
+  return {
+    command: found.command,
+    args,
+    env: config.env,
+    cwd: resolve(config.cwd ?? join(stateDir, 'connectors', config.id)),
+  };
 }
 
 interface Found {
