@@ -91,8 +91,6 @@ export type CallVerdict =
       readonly risk: Risk;
       /** To be used up by this call. */ readonly confirmation: string | null;
     }
-  /** Made anew because an earlier try of it never reached the upstream. */
-  | { readonly verdict: 'again'; readonly risk: Risk; readonly confirmation: string | null }
   | { readonly verdict: 'confirm'; readonly risk: Risk; readonly existing: Confirmation | null }
   | { readonly verdict: 'in_flight' }
   | { readonly verdict: 'replay'; readonly outcome: CallOutcome };
@@ -123,14 +121,11 @@ export const decideCall = (
     return rejected('malformed', 'An idempotency key is 1 to 255 of A-Z a-z 0-9 _ . : -');
   }
   const { earlier } = found;
+  // One that never reached the upstream is as if it had not been asked.
   if (earlier !== null && earlier.outcome !== 'not_sent') return decideRepeat(asked, earlier, now);
-  const verdict =
-    found.risk === 'HIGH'
-      ? decideHigh(asked, found, now)
-      : ({ verdict: 'call', risk: found.risk, confirmation: null } as const);
-  return 'verdict' in verdict && verdict.verdict === 'call' && earlier !== null
-    ? { ...verdict, verdict: 'again' }
-    : verdict;
+  return found.risk === 'HIGH'
+    ? decideHigh(asked, found, now)
+    : { verdict: 'call', risk: found.risk, confirmation: null };
 };
 
 const within = (text: string, most: number): boolean => text.length > 0 && text.length <= most;

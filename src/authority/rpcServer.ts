@@ -5,14 +5,8 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { Server, ServerCredentials, status, type handleUnaryCall, type ServerUnaryCall } from '@grpc/grpc-js';
 import type { AuthorityPort } from '../protocol/authority.ts';
-import {
-  callAnswerToWire,
-  callRequestFromWire,
-  listAnswerToWire,
-  listRequestFromWire,
-  recordedToWire,
-  reportFromWire,
-} from '../protocol/authorityWire.ts';
+import { callAnswerToWire, listAnswerToWire, recordedToWire } from '../protocol/authorityWire.ts';
+import { callRequestFromWire, listRequestFromWire, reportFromWire } from '../protocol/authorityRequestWire.ts';
 import { maxMessageBytes, mcpRuntimeService, peerSecretKey } from '../protocol/grpc.ts';
 import { AddressRefused, loopbackAddress } from './httpServer.ts';
 import type { Log } from './log.ts';

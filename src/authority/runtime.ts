@@ -2,7 +2,6 @@
  * The runtime contract: gather, decide, record, in one transaction for each question. Everything that decides is in decide.ts;
  * this file reads, writes and answers. DESIGN 8.
  */
-import { createHash } from 'node:crypto';
 import type {
   AuthorityPort,
   CallToolAnswer,
@@ -10,18 +9,18 @@ import type {
   ListToolsAnswer,
   ListToolsRequest,
   OutcomeReport,
-  Principal,
   Refusal,
-  Upstream,
 } from '../protocol/authority.ts';
-import { recordAudit, type AuditEntry } from './audit.ts';
-import { endCall, keepCall, readStored } from './calls.ts';
-import type { Announcements, Change } from './changes.ts';
+import { callRow, principalOf, scopeOf, upstreamOf, type Granted } from './answers.ts';
+import { keepCall, readStored } from './calls.ts';
+import type { Announcements } from './changes.ts';
 import { askConfirmation, consumeConfirmation } from './confirmations.ts';
-import { readSecret, refuseUpstream, type Ground } from './connections.ts';
-import { decideAccess, decideCall, riskOf, type Access, type CallVerdict, type GatheredAccount } from './decide.ts';
+import type { Ground } from './connections.ts';
+import { decideAccess, decideCall, riskOf, type CallAsked, type CallVerdict } from './decide.ts';
+import { recordDecision } from './decisionAudit.ts';
 import type { Drain } from './drain.ts';
 import { gather, gatherBefore, type Before } from './gather.ts';
+import { recordOutcome } from './outcomes.ts';
 import type { Store, Tx } from './store.ts';
 import { VaultRefused } from './vault.ts';
 
@@ -30,8 +29,6 @@ export interface RuntimeParts extends Ground {
   readonly announcements: Announcements;
   readonly drain: Drain;
 }
-
-type Granted = Extract<Access, { outcome: 'authorized' }>;
 
 /** The authority's own port. A failure of the store answers `unavailable`: nobody is let through on doubt. */
 export const openRuntime = (parts: RuntimeParts): AuthorityPort => ({
@@ -64,16 +61,10 @@ const listTools = (parts: RuntimeParts, request: ListToolsRequest): Promise<List
     const access = decideAccess(gathered, request.connectorVersion);
     if (request.probe) return access.outcome === 'authorized' ? probed(access) : access;
     const callId = parts.edge.newId();
-    await recordDecision(tx, parts, gathered.account, callId, {
-      ...askedFor(request),
-      ...grantedBy(access),
-      method: 'tools/list',
-      decision: access.outcome,
-      ...reasonOf(access),
-    });
+    await recordDecision(tx, parts.edge, { account: gathered.account, callId, request, access, answer: access });
     if (access.outcome !== 'authorized') return access;
     await keepCall(tx, { ...callRow(access, callId, now), kind: 'list' });
-    const upstream = await upstreamOf(tx, parts, access);
+    const upstream = await upstreamOf(tx, parts.vault, access);
     return { outcome: 'authorized', principal: principalOf(access.account), callId, upstream, tools: [] };
   });
 
@@ -94,14 +85,7 @@ const callTool = (parts: RuntimeParts, request: CallToolRequest): Promise<CallTo
     const access = decideAccess(gathered, request.connectorVersion);
     const callId = parts.edge.newId();
     const answer = access.outcome === 'authorized' ? await decided(tx, parts, access, request, callId, now) : access;
-    await recordDecision(tx, parts, gathered.account, callId, {
-      ...askedFor(request),
-      ...grantedBy(access),
-      method: 'tools/call',
-      decision: answer.outcome,
-      ...reasonOf(answer),
-      ...('risk' in answer && { risk: answer.risk }),
-    });
+    await recordDecision(tx, parts.edge, { account: gathered.account, callId, request, access, answer });
     return answer;
   });
 
@@ -146,13 +130,10 @@ const decided = async (
   }
 };
 
-interface Proceeding {
-  readonly toolName: string;
-  readonly argumentDigest: string;
-  readonly idempotencyKey: string;
+interface Proceeding extends CallAsked {
   readonly callId: string;
   readonly now: number;
-  readonly verdict: Extract<CallVerdict, { verdict: 'call' | 'again' }>;
+  readonly verdict: Extract<CallVerdict, { verdict: 'call' }>;
   readonly before: Before;
 }
 
@@ -167,7 +148,7 @@ const proceed = async (tx: Tx, parts: RuntimeParts, access: Granted, call: Proce
     idempotency_key: call.idempotencyKey === '' ? null : call.idempotencyKey,
     replaces: before.earlier?.id ?? null,
   });
-  const upstream = await upstreamOf(tx, parts, access);
+  const upstream = await upstreamOf(tx, parts.vault, access);
   const principal = principalOf(access.account);
   return { outcome: 'authorized', callId: call.callId, principal, risk: verdict.risk, tool: null, upstream };
 };
@@ -199,118 +180,3 @@ const audit = async (parts: RuntimeParts, report: OutcomeReport): Promise<boolea
     parts.drain.wake();
   }
 };
-
-const recordOutcome = async (
-  tx: Tx,
-  parts: RuntimeParts,
-  report: OutcomeReport,
-): Promise<{ readonly recorded: boolean; readonly change: Change | null }> => {
-  const { state, call } = await endCall(tx, parts, report);
-  if (call === undefined) return { recorded: state === 'ended before', change: null };
-  const scope = { account: call.account_id, connector: call.connector_id };
-  const used = { connection: call.connection_id, version: call.connection_version };
-  const change = report.outcome === 'upstream_refused' ? await refuseUpstream(tx, parts, scope, used) : null;
-  await recordAudit(tx, parts.edge, `${report.callId}:outcome`, {
-    event: 'outcome',
-    ...scope,
-    callId: report.callId,
-    tool: call.tool_name,
-    connectionId: used.connection,
-    connectionVersion: String(used.version),
-    outcome: report.outcome,
-    detail: report.detail ?? '',
-    durationMs: report.durationMs,
-    traceId: report.traceId ?? '',
-  });
-  return { recorded: true, change };
-};
-
-// ---- parts of an answer
-
-const scopeOf = ({ account, binding }: Granted): { account: string; connector: string } => ({
-  account: account.id,
-  connector: binding.binding.connectorId,
-});
-
-const principalOf = (account: GatheredAccount): Principal => ({
-  tenantId: 1n,
-  principalId: BigInt(account.number),
-  principalType: 'USER',
-  principalName: account.id,
-  displayName: account.displayName,
-  clientId: '',
-});
-
-const callRow = (
-  access: Granted,
-  id: string,
-  now: number,
-): {
-  id: string;
-  account_id: string;
-  connector_id: string;
-  connection_id: string;
-  connection_version: number;
-  decided_at: number;
-} => ({
-  id,
-  account_id: access.account.id,
-  connector_id: access.binding.binding.connectorId,
-  connection_id: access.connection.id,
-  connection_version: access.connection.version,
-  decided_at: now,
-});
-
-const upstreamOf = async (tx: Tx, parts: RuntimeParts, access: Granted): Promise<Upstream> => {
-  const { endpoint, mode, allowedHosts, privateNetwork, injection, limits, ref } = access.binding.binding;
-  const { id, version } = access.connection;
-  const credential = injection.kind === 'none' ? '' : await readSecret(tx, parts.vault, scopeOf(access), id);
-  const scope = JSON.stringify([access.account.id, id, version, ref, access.binding.revision]);
-  const contractScope = createHash('sha256').update(scope).digest('base64url');
-  return { endpoint, mode, allowedHosts, privateNetwork, injection, limits: said(limits), credential, contractScope };
-};
-
-// A limit that is not set is left out, not handed on as undefined.
-const said = (limits: Readonly<Record<string, number | undefined>>): Upstream['limits'] =>
-  Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
-
-// ---- audit of a decision
-
-// Who could not be recognized has no account to be written under; a flood of such questions must not fill the disk.
-const recordDecision = async (
-  tx: Tx,
-  { edge }: RuntimeParts,
-  account: GatheredAccount | null,
-  callId: string,
-  entry: Omit<AuditEntry, 'event' | 'account' | 'callId'>,
-): Promise<void> => {
-  if (account === null) return;
-  await recordAudit(tx, edge, `${callId}:decision`, { event: 'decision', account: account.id, callId, ...entry });
-};
-
-const askedFor = (
-  request: ListToolsRequest | CallToolRequest,
-): Pick<AuditEntry, 'connector'> & Partial<AuditEntry> => ({
-  connector: request.connectorId,
-  connectorVersion: request.connectorVersion,
-  traceId: request.traceId ?? '',
-  ...('toolName' in request && {
-    tool: request.toolName,
-    argumentDigest: request.argumentDigest,
-    clientName: request.clientName ?? '',
-    clientVersion: request.clientVersion ?? '',
-    remoteIp: request.remoteIp ?? '',
-  }),
-});
-
-const grantedBy = (access: Access): Partial<AuditEntry> =>
-  access.outcome !== 'authorized'
-    ? {}
-    : {
-        connectionId: access.connection.id,
-        connectionVersion: String(access.connection.version),
-        bindingRevision: `${access.binding.binding.ref}#${access.binding.revision}`,
-      };
-
-const reasonOf = (answer: Access | CallToolAnswer): Partial<AuditEntry> =>
-  answer.outcome === 'rejected' ? { reason: answer.reason } : {};

@@ -5,7 +5,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { Kysely, Migrator, SqliteDialect, type Transaction } from 'kysely';
+import { Kysely, Migrator, SqliteDialect, type SqliteDatabase, type Transaction } from 'kysely';
 import { migrationProvider } from './migrations.ts';
 import type { Schema } from './schema.ts';
 
@@ -32,7 +32,7 @@ export const openStore = async (stateDir: string, asked?: (sql: string) => void)
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   const database = openFile(join(stateDir, 'authority.sqlite'));
   const db = new Kysely<Schema>({
-    dialect: new SqliteDialect({ database }),
+    dialect: new SqliteDialect({ database: keepingStatements(database) }),
     ...(asked !== undefined && { log: (event) => asked(event.query.sql) }),
   });
   try {
@@ -42,6 +42,19 @@ export const openStore = async (stateDir: string, asked?: (sql: string) => void)
     throw error;
   }
   return { inTransaction: (work) => db.transaction().execute(work), close: () => db.destroy() };
+};
+
+const maxKept = 512;
+
+// Preparing a statement costs more than running it; the same few are asked for with every question.
+const keepingStatements = (database: Database.Database): SqliteDatabase => {
+  const kept = new Map<string, Database.Statement>();
+  const prepare = (sql: string): Database.Statement => {
+    const made = database.prepare(sql);
+    if (kept.size < maxKept) kept.set(sql, made);
+    return made;
+  };
+  return { prepare: (sql) => kept.get(sql) ?? prepare(sql), close: () => void database.close() };
 };
 
 const openFile = (path: string): Database.Database => {

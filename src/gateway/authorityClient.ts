@@ -3,14 +3,8 @@
  * with the transport is the outcome `unavailable`; the authority being away must never look like a missing authorization.
  */
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
-import {
-  callAnswerFromWire,
-  callRequestToWire,
-  listAnswerFromWire,
-  listRequestToWire,
-  recordedFromWire,
-  reportToWire,
-} from '../protocol/authorityWire.ts';
+import { callAnswerFromWire, listAnswerFromWire, recordedFromWire } from '../protocol/authorityWire.ts';
+import { callRequestToWire, listRequestToWire, reportToWire } from '../protocol/authorityRequestWire.ts';
 import type { AskOptions, AuthorityPort, Refusal } from '../protocol/authority.ts';
 import { maxMessageBytes, mcpRuntimeService, peerSecretKey, type UnaryMethod } from '../protocol/grpc.ts';
 

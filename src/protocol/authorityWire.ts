@@ -1,23 +1,15 @@
 /**
- * Translates the contract of authority.ts to the generated messages and back, one pair a message. An enum value this side does
+ * Translates the answers of authority.ts to the generated messages and back; the questions are in authorityRequestWire.ts. An enum value this side does
  * not know comes back as the closed answer (`unavailable`, `other`, HIGH), never as permission.
  */
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import {
-  GrpcMcpAuditCommandSchema,
-  GrpcMcpAuditStatus,
-  GrpcMcpCallOutcome,
-  GrpcMcpCallToolRequestSchema,
   GrpcMcpDecision,
-  GrpcMcpListToolsRequestSchema,
   GrpcMcpOutcome,
   GrpcMcpPrincipalType,
   GrpcRMcpBooleanSchema,
   GrpcRMcpCallToolDTOSchema,
   GrpcRMcpToolListDTOSchema,
-  type GrpcMcpAuditCommand,
-  type GrpcMcpCallToolRequest,
-  type GrpcMcpListToolsRequest,
   type GrpcMcpOutcomeDTO,
   type GrpcMcpOutcomeDTOSchema,
   type GrpcMcpPrincipalContext,
@@ -28,12 +20,8 @@ import {
 } from './gen/mcp_runtime_pb.ts';
 import {
   rejectReasons,
-  type CallOutcome,
   type CallToolAnswer,
-  type CallToolRequest,
   type ListToolsAnswer,
-  type ListToolsRequest,
-  type OutcomeReport,
   type Principal,
   type Refusal,
   type RejectReason,
@@ -46,26 +34,8 @@ import {
   toolFromWire,
   toolToWire,
 } from './authorityToolWire.ts';
+import { callOutcomeNumbers, callOutcomeWords } from './authorityRequestWire.ts';
 import { upstreamFromWire, upstreamToWire } from './authorityUpstreamWire.ts';
-
-// ---- words and numbers
-
-const callOutcomeNumbers = {
-  succeeded: GrpcMcpCallOutcome.MCP_CALL_OUTCOME_SUCCEEDED,
-  tool_error: GrpcMcpCallOutcome.MCP_CALL_OUTCOME_TOOL_ERROR,
-  rpc_error: GrpcMcpCallOutcome.MCP_CALL_OUTCOME_RPC_ERROR,
-  upstream_refused: GrpcMcpCallOutcome.MCP_CALL_OUTCOME_UPSTREAM_REFUSED,
-  upstream_unavailable: GrpcMcpCallOutcome.MCP_CALL_OUTCOME_UPSTREAM_UNAVAILABLE,
-  upstream_timeout: GrpcMcpCallOutcome.MCP_CALL_OUTCOME_UPSTREAM_TIMEOUT,
-  upstream_limited: GrpcMcpCallOutcome.MCP_CALL_OUTCOME_UPSTREAM_LIMITED,
-  upstream_protocol: GrpcMcpCallOutcome.MCP_CALL_OUTCOME_UPSTREAM_PROTOCOL,
-  canceled: GrpcMcpCallOutcome.MCP_CALL_OUTCOME_CANCELED,
-  not_sent: GrpcMcpCallOutcome.MCP_CALL_OUTCOME_NOT_SENT,
-} as const satisfies Record<CallOutcome, GrpcMcpCallOutcome>;
-
-const callOutcomeWords = new Map<GrpcMcpCallOutcome, CallOutcome>(
-  (Object.keys(callOutcomeNumbers) as CallOutcome[]).map((word) => [callOutcomeNumbers[word], word]),
-);
 
 const outcomeNumbers = {
   authorized: GrpcMcpOutcome.MCP_OUTCOME_AUTHORIZED,
@@ -79,20 +49,6 @@ const outcomeNumbers = {
   reauth_required: GrpcMcpOutcome.MCP_OUTCOME_REAUTH_REQUIRED,
   unavailable: GrpcMcpOutcome.MCP_OUTCOME_UNAVAILABLE,
 } as const satisfies Record<CallToolAnswer['outcome'], GrpcMcpOutcome>;
-
-// The published status column folds our outcomes; both travel, so that neither reader has to guess.
-const statuses: Record<CallOutcome, GrpcMcpAuditStatus> = {
-  succeeded: GrpcMcpAuditStatus.SUCCESS,
-  tool_error: GrpcMcpAuditStatus.ERROR,
-  rpc_error: GrpcMcpAuditStatus.ERROR,
-  upstream_refused: GrpcMcpAuditStatus.ERROR,
-  upstream_unavailable: GrpcMcpAuditStatus.ERROR,
-  upstream_timeout: GrpcMcpAuditStatus.UNKNOWN,
-  upstream_limited: GrpcMcpAuditStatus.ERROR,
-  upstream_protocol: GrpcMcpAuditStatus.ERROR,
-  canceled: GrpcMcpAuditStatus.UNKNOWN,
-  not_sent: GrpcMcpAuditStatus.POLICY_DENIED,
-};
 
 const decisions = (answer: CallToolAnswer): GrpcMcpDecision => {
   if (answer.outcome === 'authorized') return GrpcMcpDecision.AUTHORIZED;
@@ -122,62 +78,6 @@ const principalFromWire = (principal: GrpcMcpPrincipalContext | undefined): Prin
     displayName: principal.displayName,
     clientId: principal.clientId,
   };
-
-// ---- requests
-
-export const listRequestToWire = (request: ListToolsRequest): GrpcMcpListToolsRequest =>
-  create(GrpcMcpListToolsRequestSchema, request);
-
-export const listRequestFromWire = (request: GrpcMcpListToolsRequest): ListToolsRequest => ({
-  token: request.token,
-  connectorId: request.connectorId,
-  connectorVersion: request.connectorVersion,
-  probe: request.probe,
-  traceId: request.traceId,
-});
-
-export const callRequestToWire = (request: CallToolRequest): GrpcMcpCallToolRequest =>
-  create(GrpcMcpCallToolRequestSchema, request);
-
-export const callRequestFromWire = (request: GrpcMcpCallToolRequest): CallToolRequest => ({
-  token: request.token,
-  connectorId: request.connectorId,
-  connectorVersion: request.connectorVersion,
-  toolName: request.toolName,
-  argumentDigest: request.argumentDigest,
-  definitionHash: request.definitionHash,
-  confirmId: request.confirmId,
-  idempotencyKey: request.idempotencyKey,
-  clientName: request.clientName,
-  clientVersion: request.clientVersion,
-  remoteIp: request.remoteIp,
-  traceId: request.traceId,
-});
-
-export const reportToWire = (report: OutcomeReport): GrpcMcpAuditCommand =>
-  create(GrpcMcpAuditCommandSchema, {
-    callId: report.callId,
-    outcome: callOutcomeNumbers[report.outcome],
-    status: statuses[report.outcome],
-    durationMs: BigInt(Math.max(0, Math.round(report.durationMs))),
-    outcomeDetail: report.detail ?? '',
-    result: report.result ?? '',
-    traceId: report.traceId ?? '',
-  });
-
-/** `undefined` where the outcome is a number we do not know: nothing is recorded rather than something made up. */
-export const reportFromWire = (command: GrpcMcpAuditCommand): OutcomeReport | undefined => {
-  const outcome = callOutcomeWords.get(command.outcome);
-  if (outcome === undefined || command.callId === '') return undefined;
-  return {
-    callId: command.callId,
-    outcome,
-    durationMs: Number(command.durationMs),
-    detail: command.outcomeDetail,
-    result: command.result,
-    traceId: command.traceId,
-  };
-};
 
 // ---- answers
 

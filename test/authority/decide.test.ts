@@ -85,7 +85,7 @@ describe('a call', () => {
     ['was under way too long for anybody to know', { decidedAtMs: now - callLeaseMs }, 'replay'],
     ['ended well', { outcome: 'succeeded' }, 'replay'],
     ['ended badly', { outcome: 'upstream_timeout' }, 'replay'],
-    ['never left', { outcome: 'not_sent' }, 'again'],
+    ['never left', { outcome: 'not_sent' }, 'call'],
     ['was another', { argumentDigest: 'other' }, 'idempotency_conflict'],
     ['was another and ended', { toolName: 'other', outcome: 'succeeded' }, 'idempotency_conflict'],
   ])('whose earlier one under the same key %s', (_name, changed, expected) => {

@@ -10,6 +10,7 @@ import {
   type ListToolsAnswer,
   type Upstream,
 } from '../../src/protocol/authority.ts';
+import * as requests from '../../src/protocol/authorityRequestWire.ts';
 import * as wire from '../../src/protocol/authorityWire.ts';
 
 const principal = {
@@ -116,13 +117,15 @@ describe('what is said on one side is what is heard on the other', () => {
 
   test.each(callOutcomes)('about an outcome: %s', (outcome) => {
     const report = { callId: 'c', outcome, durationMs: 12, detail: 'd', result: '{}', traceId: 't' };
-    expect(wire.reportFromWire(over(messages.GrpcMcpAuditCommandSchema, wire.reportToWire(report)))).toEqual(report);
+    expect(requests.reportFromWire(over(messages.GrpcMcpAuditCommandSchema, requests.reportToWire(report)))).toEqual(
+      report,
+    );
   });
 
   test('about what is asked', () => {
     const list = { token: 't', connectorId: 'c', connectorVersion: '1.0.0', probe: true, traceId: 'x' };
     expect(
-      wire.listRequestFromWire(over(messages.GrpcMcpListToolsRequestSchema, wire.listRequestToWire(list))),
+      requests.listRequestFromWire(over(messages.GrpcMcpListToolsRequestSchema, requests.listRequestToWire(list))),
     ).toEqual(list);
     const call = {
       token: 't',
@@ -138,9 +141,9 @@ describe('what is said on one side is what is heard on the other', () => {
       remoteIp: 'r',
       traceId: 'x',
     };
-    expect(wire.callRequestFromWire(over(messages.GrpcMcpCallToolRequestSchema, wire.callRequestToWire(call)))).toEqual(
-      call,
-    );
+    expect(
+      requests.callRequestFromWire(over(messages.GrpcMcpCallToolRequestSchema, requests.callRequestToWire(call))),
+    ).toEqual(call);
   });
 });
 
@@ -182,7 +185,7 @@ describe('what this side does not know is never permission', () => {
 
   test('an outcome report with a number from the future', () => {
     expect(
-      wire.reportFromWire(
+      requests.reportFromWire(
         create(messages.GrpcMcpAuditCommandSchema, { callId: 'c', outcome: 99 as messages.GrpcMcpCallOutcome }),
       ),
     ).toBeUndefined();
