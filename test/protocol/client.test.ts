@@ -151,6 +151,14 @@ describe('answers', () => {
   });
 });
 
+describe('a connection', () => {
+  it('is used again after a JSON answer', async () => {
+    await using pair = await openPair(({ body }, response) => json(response, result(body.id, { tools: [] })));
+    for (let turn = 0; turn < 20; turn++) valueOf(await pair.client.listPage(undefined));
+    expect(pair.peer.connections).toBeLessThanOrEqual(2);
+  });
+});
+
 describe('giving up', () => {
   it.each(['nothing', 'a stream', 'a body'])('after %s closes the response and sends nothing else', async (begun) => {
     const giveUp = new AbortController();

@@ -33,7 +33,7 @@ describe('an answer outside the protocol fails at once', () => {
       'gzip that nobody asked for',
       200,
       { 'content-type': 'application/json', 'content-encoding': 'gzip' },
-      Buffer.from([0x1f, 0x8b]),
+      JSON.stringify(done(1)),
     ],
     ['a redirect', 307, { location: 'https://elsewhere.example/' }, ''],
     ['a stream that ends empty', 200, { 'content-type': 'text/event-stream' }, ''],
@@ -124,6 +124,14 @@ describe('a server that never stops', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * limits.streamBytes);
   });
 
+  it('is closed when its head alone says that it is no answer', async () => {
+    await using pair = await openPair((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).write('<html>');
+    });
+    expect(failureOf(await pair.client.callTool(call)).kind).toBe('protocol');
+    await pair.peer.requests[0]?.closedEarly;
+  });
+
   it('is refused by the length it announces, before it sends', async () => {
     await using pair = await openPair(
       (_request, response) =>
@@ -132,6 +140,7 @@ describe('a server that never stops', () => {
           .write('{'),
     );
     expect(failureOf(await pair.client.callTool(call)).message).toBe('the answer is larger than 8388608 bytes');
+    await pair.peer.requests[0]?.closedEarly;
   });
 });
 
