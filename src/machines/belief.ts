@@ -170,7 +170,8 @@ function raised(held: RouteContext['highWater'], entry: Entry): RouteContext['hi
       ? { connectionIdHash, connectionVersion }
       : held;
   // A closed entry without a connection is no connection of its own: it must not wash the water of the last one away.
-  return entry.state === 'disconnected' ? held : { connectionIdHash, connectionVersion };
+  const none = entry.state === 'disconnected' && connectionIdHash === null;
+  return none ? held : { connectionIdHash, connectionVersion };
 }
 
 function calm(context: RouteContext, highWater: RouteContext['highWater']): RouteContext {

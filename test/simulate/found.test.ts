@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { installedFact } from '../../src/simulate/device.ts';
 import { Bench } from '../support/hands.ts';
-import { connected, docsPublished, MINUTE } from '../support/scenario.ts';
+import { connected, disconnected, docsPublished, MINUTE } from '../support/scenario.ts';
 
 const news = { connector: 'news', kind: 'remote', authorization: 'none', release: 1, enabled: true } as const;
 
@@ -25,5 +25,17 @@ test('a version that only a torn reply has told counts as told: the older one is
     .read(6, { docs: connected(1) })
     .later(MINUTE)
     .read(6, { docs: connected(1) });
+  expect(s.closeAll().open('docs').published).toEqual(['ann/docs']);
+});
+
+test('a version that a closed connection has told counts as told, when it is another connection (L9)', () => {
+  const s = docsPublished()
+    .read(6, { docs: disconnected(3, 'h2') })
+    .read(7, { docs: connected(2, 'h2') });
+  expect(s.reasonOf('docs')).toBe('regressed');
+  s.later(MINUTE)
+    .read(7, { docs: connected(2, 'h2') })
+    .later(MINUTE)
+    .read(7, { docs: connected(2, 'h2') });
   expect(s.closeAll().open('docs').published).toEqual(['ann/docs']);
 });
