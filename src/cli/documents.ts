@@ -37,6 +37,30 @@ const anomaly = z.looseObject({
 });
 const link = z.looseObject({ position, at: instant, type: z.string(), text: z.string() });
 
+const difference = z.looseObject({
+  position,
+  agreedUpTo: position,
+  recorded: z.string(),
+  computed: z.string(),
+  rules: z.string(),
+  binding: z.boolean(),
+});
+const standing = {
+  account: z
+    .looseObject({
+      id: z.string(),
+      epoch: position,
+      revision: uint64.nullable(),
+      synced: z.boolean(),
+      ageMs: z.number().nonnegative().nullable(),
+    })
+    .nullable(),
+  routes: z.array(route),
+  wanted: z.looseObject({}).nullable(),
+  due: z.array(z.string()),
+  anomalies: z.array(anomaly),
+};
+
 /** Name of the file in `schemas/` → what it describes. */
 export const documents: Readonly<Record<string, z.ZodObject>> = {
   'ready-up': document({
@@ -51,20 +75,25 @@ export const documents: Readonly<Record<string, z.ZodObject>> = {
     stateDir: z.string(),
     pids: z.looseObject({ authority: pid, gateway: pid, daemon: pid }),
   }),
-  status: document({
-    account: z
-      .looseObject({
-        id: z.string(),
-        epoch: position,
-        revision: uint64.nullable(),
-        synced: z.boolean(),
-        ageMs: z.number().nonnegative().nullable(),
-      })
-      .nullable(),
-    routes: z.array(route),
-    wanted: z.looseObject({}).nullable(),
-    due: z.array(z.string()),
-    anomalies: z.array(anomaly),
+  status: document({ ...standing, position, stateHash: z.string().describe('what a replay of the log comes to') }),
+  replay: document({
+    events: position,
+    position,
+    stateHash: z.string(),
+    rules: z.string(),
+    ...standing,
+    marks: z.number().int().nonnegative().describe('state hashes that were compared'),
+    divergence: difference.nullable(),
+    differences: z.array(difference).describe('of other rules: they may differ'),
+  }),
+  diff: document({ events: position, marks: position, firstDifference: difference.nullable() }),
+  simulate: document({
+    seed: position,
+    runs: position,
+    violations: z.array(z.looseObject({ seed: position, law: z.string(), position, text: z.string() })),
+    nonConverged: position,
+    faults: z.record(z.string(), position).describe('class of fault: how often it happened'),
+    cpuSeconds: z.number().nonnegative(),
   }),
   why: document({
     connector: z.string(),

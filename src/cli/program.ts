@@ -49,6 +49,7 @@ export function buildProgram(version: string, done: (code: ExitCode) => void): C
   processes(program, bind);
   routes(program, bind);
   logs(program, bind);
+  proofs(program, bind);
   surroundings(program, bind);
   return program;
 }
@@ -125,6 +126,37 @@ function logs(program: Command, bind: Bind): void {
       .description('write the log to a file that `replay` reads')
       .option('--redact', 'replace account names, keep the chain'),
     () => import('./commands/logExport.ts'),
+  );
+  bind(
+    program
+      .command('replay <file>')
+      .description('fold an exported log and say what was published')
+      .option('--until <position>', 'stop after this position', position),
+    () => import('./commands/replay.ts'),
+  );
+  bind(
+    program
+      .command('why <connector>')
+      .description('why a connector is or was published or withheld')
+      .option('--account <id>', 'account (default: the active one)')
+      .option('--at <position>', 'at this position of the log', position)
+      .option('--log <file>', 'an exported log instead of the running daemon'),
+    () => import('./commands/why.ts'),
+  );
+  bind(
+    program.command('diff <file>').description("hold today's rules against an old log"),
+    () => import('./commands/diff.ts'),
+  );
+}
+
+function proofs(program: Command, bind: Bind): void {
+  bind(
+    program
+      .command('simulate')
+      .description('run simulated worlds over the shipped core')
+      .requiredOption('--seed <n>', 'first seed', position)
+      .option('--runs <n>', 'how many worlds', position, 1),
+    () => import('./commands/simulate.ts'),
   );
 }
 

@@ -41,9 +41,10 @@ test('every link between the pages leads somewhere', () => {
   expect(broken).toEqual([]);
 });
 
-test('every decision is numbered once, without gaps', () => {
+test('every decision has a number of its own', () => {
   const numbers = filesBelow('docs', ['.md']).flatMap((page) => /^decisions\/(\d{4})-/.exec(page)?.[1] ?? []);
-  expect(numbers.map(Number)).toEqual(numbers.map((_, index) => index + 1));
+  expect(numbers.length).toBeGreaterThan(0);
+  expect(new Set(numbers).size).toBe(numbers.length);
 });
 
 test('no page, source or test names a path of the machine it was written on', () => {

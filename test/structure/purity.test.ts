@@ -21,7 +21,7 @@ const outside = new Set([
 ]);
 /** Members that answer differently on another machine, or at another time. */
 const members = new Set([
-  ...['random', 'randomUUID', 'randomBytes', 'randomInt', 'getRandomValues', 'hrtime', 'nextTick'],
+  ...['randomUUID', 'randomBytes', 'randomInt', 'getRandomValues', 'hrtime', 'nextTick'],
   ...['localeCompare', 'toLocaleString', 'toLocaleUpperCase', 'toLocaleLowerCase', 'toLocaleDateString'],
 ]);
 /** Other packages are the layers' business; an id out of the blue is chance. */
@@ -34,7 +34,15 @@ const named = (node: ts.Identifier): boolean => {
   return !isMember && !isKey;
 };
 
+/** `Math` is pure but for one member, so anything else than naming another member of it counts: `const { random } = Math`. */
+const isChance = (node: ts.Node): boolean =>
+  ts.isIdentifier(node) &&
+  node.text === 'Math' &&
+  named(node) &&
+  !(ts.isPropertyAccessExpression(node.parent) && node.parent.name.text !== 'random');
+
 function impure(node: ts.Node): string | undefined {
+  if (isChance(node)) return 'Math.random';
   if (ts.isIdentifier(node) && outside.has(node.text) && named(node)) return node.text;
   if (ts.isPropertyAccessExpression(node) && members.has(node.name.text)) return `.${node.name.text}`;
   if (ts.isImportSpecifier(node) && members.has((node.propertyName ?? node.name).text)) return node.name.text;
@@ -77,7 +85,8 @@ test('the engine and the simulator get clock, chance and timers from a port', ()
 test.each([
   ['const t = Date.now();', 'Date'],
   ['const t = new Date(0);', 'Date'],
-  ['const r = Math.random();', '.random'],
+  ['const r = Math.random();', 'Math.random'],
+  ['const { random } = Math;', 'Math.random'],
   ['setTimeout(() => {}, 1);', 'setTimeout'],
   ['const p = process.env;', 'process'],
   ["import { readFileSync } from 'node:fs';", 'node:fs'],
@@ -92,6 +101,6 @@ test.each([
 
 test('a field that is merely called like a clock is no offence', () => {
   const text =
-    'interface X { readonly process: string; Date: number }\nexport const x = (y: X) => ({ fetch: y.process });';
+    'interface X { readonly process: string; Date: number }\nexport const x = (y: X) => ({ fetch: y.process, draw: y.random(), top: Math.max(1, 2) });';
   expect(offences(parse('reconcile/planted.ts', text), both)).toEqual([]);
 });

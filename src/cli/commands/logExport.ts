@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createWriteStream, renameSync, rmSync } from 'node:fs';
-import { finished } from 'node:stream/promises';
-import { exportLines, openSqliteLogReadOnly } from '../../events/index.ts';
+import { exportLines, openSqliteLogReadOnly, writeLines } from '../../events/index.ts';
 import { EXIT } from '../exit.ts';
 import { pathsOf } from '../paths.ts';
 import type { CommonOptions, Run } from '../program.ts';
@@ -17,7 +14,7 @@ export const run: Run<Options, [string]> = async ({ options, output }, file) => 
   const redaction = options.redact === true ? { redactKey: randomBytes(32).toString('base64url') } : {};
   try {
     const { head } = reader;
-    await writeLines(file, exportLines(reader, { package: version, ...redaction }));
+    writeLines(file, exportLines(reader, { package: version, ...redaction }));
     output.result(
       { file, head, redacted: options.redact === true },
       () => `${file}: events up to position ${String(head)}.`,
@@ -27,17 +24,3 @@ export const run: Run<Options, [string]> = async ({ options, output }, file) => 
     reader.close();
   }
 };
-
-async function writeLines(file: string, lines: Iterable<string>): Promise<void> {
-  const draft = `${file}.new`;
-  const stream = createWriteStream(draft, { mode: 0o600 });
-  try {
-    for (const line of lines) if (!stream.write(line.endsWith('\n') ? line : `${line}\n`)) await once(stream, 'drain');
-    stream.end();
-    await finished(stream);
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
-}

@@ -1,0 +1,101 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EXIT } from '../../src/cli/exit.ts';
+import { exportLines, memoryLog, writeLines, type Fact } from '../../src/events/index.ts';
+import { replay } from '../../src/replay/index.ts';
+import { run } from '../support/commandLine.ts';
+import { documentOf } from '../support/documents.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dacapo-replay-'));
+const file = (name: string): string => join(folder, `${name}.jsonl`);
+const facts: readonly Fact[] = [
+  { type: 'engine.started', data: { boot: 'b', package: '1', rules: '1' } },
+  {
+    type: 'connector.installed',
+    data: {
+      connector: 'everything',
+      release: { version: '1.0.0', digest: 'd' },
+      kind: 'remote',
+      authorization: 'api_key',
+      enabled: true,
+      incompatible: null,
+    },
+  },
+  { type: 'account.activated', data: { account: 'ann', epoch: 2 } },
+];
+
+/** A log of the facts above, whose mark after the last one holds `hash`, or the true one. */
+function logOf(hash?: string) {
+  const log = memoryLog({ salt: 'a salt of a test' });
+  log.append(facts.map((fact, index) => ({ ...fact, id: `e${String(index)}`, at: 1000 + index, cause: null })));
+  log.mark(log.head, hash ?? replay(log).stateHash);
+  return log;
+}
+
+beforeAll(() => {
+  writeLines(file('plain'), exportLines(logOf(), { package: '1' }));
+  writeLines(file('redacted'), exportLines(logOf(), { package: '1', redactKey: 'a key of a test' }));
+  writeLines(file('diverging'), exportLines(logOf('0'.repeat(64)), { package: '1' }));
+  writeFileSync(file('changed'), readFileSync(file('plain'), 'utf8').replace('"at":1001', '"at":1002'));
+  writeFileSync(file('foreign'), '{"hello":"world"}\n');
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+test('a log replays to the hash it was recorded with, plain and redacted alike', async () => {
+  const { stateHash } = replay(logOf());
+  for (const name of ['plain', 'redacted']) {
+    const { code, stdout } = await run(['replay', file(name), '--json']);
+    expect([code, documentOf('replay', stdout)]).toEqual([
+      EXIT.ok,
+      expect.objectContaining({ position: 3, stateHash, divergence: null }),
+    ]);
+  }
+});
+
+test('a person gets the transcript', async () => {
+  const { code, stdout } = await run(['replay', file('plain'), '--until', '2']);
+  expect(code).toBe(EXIT.ok);
+  expect(stdout).toMatch(/^dacapo transcript[^]*everything 1\.0\.0 was reported as installed[^]*after 2,/);
+});
+
+test('a state that is another one now is a divergence with its position: 3', async () => {
+  const played = await run(['replay', file('diverging'), '--json']);
+  expect([played.code, documentOf('replay', played.stdout)]).toEqual([
+    EXIT.problems,
+    expect.objectContaining({ divergence: expect.objectContaining({ position: 3 }) as unknown }),
+  ]);
+  const diff = await run(['diff', file('diverging'), '--json']);
+  expect([diff.code, documentOf('diff', diff.stdout)]).toEqual([
+    EXIT.problems,
+    expect.objectContaining({ firstDifference: expect.objectContaining({ position: 3 }) as unknown }),
+  ]);
+  expect((await run(['diff', file('plain')])).code).toBe(EXIT.ok);
+});
+
+test('why answers from a file, also of a moment before', async () => {
+  const { stdout } = await run(['why', 'everything', '--log', file('plain'), '--json']);
+  expect(documentOf('why', stdout)).toMatchObject({ account: 'ann', state: 'withheld', reason: 'unknown' });
+  const before = await run(['why', 'everything', '--log', file('plain'), '--at', '1']);
+  expect(before.stdout).toContain('nothing in the log speaks about it');
+});
+
+test.each([
+  ['changed', EXIT.problems],
+  ['foreign', EXIT.problems],
+  ['absent', EXIT.failed],
+])('a log file that is %s is refused with %i and a next step, on stderr only', async (name, expected) => {
+  const { code, stdout, stderr } = await run(['replay', file(name), '--json']);
+  expect([code, stdout]).toEqual([expected, '']);
+  expect(stderr).toMatch(/error: [^]*next: /);
+});
+
+test('simulated worlds hold the laws, and say which faults they met', async () => {
+  const { code, stdout } = await run(['simulate', '--seed', '7', '--json']);
+  const { violations, faults } = documentOf('simulate', stdout);
+  expect([code, violations]).toEqual([EXIT.ok, []]);
+  expect(Object.values(faults as Record<string, number>).some((count) => count > 0)).toBe(true);
+});
