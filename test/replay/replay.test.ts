@@ -21,7 +21,7 @@ afterAll(() => {
 });
 
 const history = (): ReturnType<typeof docsPublished> => docsPublished().reject('docs').closeAll().later(MINUTE).poll();
-const told = await Promise.all(Object.values(tales).map(async (tell) => await tell()));
+const told = await Promise.all(Object.values(tales).map(async (tell) => tell()));
 const [switched] = [await (tales['account-switch'] ?? (() => Promise.reject(new Error('gone'))))()];
 
 describe('a replay', () => {
