@@ -1,6 +1,6 @@
-import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { NEVER } from 'rxjs';
+import { Pool } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silent } from '../../src/host/log.ts';
 import { Handles } from '../../src/host/routes/handles.ts';
@@ -12,6 +12,7 @@ import { naming } from '../../src/host/server/names.ts';
 import { modern, raw } from '../support/host/agent.ts';
 
 let server: LocalServer;
+let pool: Pool;
 let token: string;
 let endpoint: { readonly mcpUrl: string; readonly mcpToken: string };
 beforeAll(async () => {
@@ -22,8 +23,12 @@ beforeAll(async () => {
   const aggregate = new Aggregate({ ...options, onRejected: () => undefined, withheld: () => undefined });
   server = await openLocalServer({ aggregate, bindings, changes: NEVER, version: '1', port: 0, log: silent });
   endpoint = { mcpUrl: server.url, mcpToken: token };
+  pool = new Pool(`http://127.0.0.1:${server.port}`, { connections: 8 });
 });
-afterAll(() => server.close(0));
+afterAll(async () => {
+  await pool.destroy();
+  await server.close(0);
+});
 
 interface Cell {
   readonly host: string;
@@ -36,19 +41,16 @@ interface Cell {
 const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
 
 /** The status of one request with exactly these headers. */
-function ask({ host, origin, authorization, method, type }: Cell, path = mcpPath): Promise<number> {
+async function ask({ host, origin, authorization, method, type }: Cell, path = mcpPath): Promise<number> {
   const headers = {
-    ...{ host, 'content-type': type, accept: 'application/json, text/event-stream', connection: 'close' },
+    ...{ host, 'content-type': type, accept: 'application/json, text/event-stream' },
     ...(origin === undefined ? {} : { origin }),
     ...(authorization === undefined ? {} : { authorization }),
   };
-  return new Promise((resolve, reject) => {
-    const request = httpRequest({ port: server.port, path, method, headers, agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    });
-    request.once('error', reject).end(['GET', 'DELETE'].includes(method) ? undefined : body);
-  });
+  const sent = ['GET', 'DELETE'].includes(method) ? null : body;
+  const reply = await pool.request({ path, method: method as 'POST', headers, body: sent });
+  await reply.body.dump();
+  return reply.statusCode;
 }
 
 test('of all combinations of host, origin, bearer, method and type only the allowed ones get in', async () => {
