@@ -48,7 +48,7 @@ export const serveAuthority = async (port: AuthorityPort, asked: RpcServerOption
   if (path !== undefined) rmSync(path, { force: true });
   const bound = await bind(server, asked.address);
   if (path !== undefined) chmodSync(path, 0o600);
-  const address = path === undefined ? `127.0.0.1:${bound}` : asked.address;
+  const address = path === undefined ? asked.address.replace(/:\d+$/, `:${bound}`) : asked.address;
   return { address, close: () => closeServer(server) };
 };
 

@@ -1,27 +1,34 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ensureAccount } from '../../src/authority/accounts.ts';
 import { readAudit, recordAudit, tableSink, type Delivery } from '../../src/authority/audit.ts';
+import { demoSeed } from '../../src/authority/index.ts';
 import { openDrain } from '../../src/authority/drain.ts';
 import { openStore, type Store } from '../../src/authority/store.ts';
 import type { Edge } from '../../src/authority/log.ts';
-import { openWorld, type World } from '../support/authority.ts';
+import { endpoint, manyAccounts, openWorld, type Person, type World } from '../support/authority.ts';
 
 describe('every decision about somebody known is told once, and how it ended too', () => {
+  // One server for all, one account of its own for each test.
   let world: World;
-  beforeEach(async () => {
-    world = await openWorld();
+  let ann: Person;
+  let accounts = 0;
+  beforeAll(async () => {
+    const { bindings } = demoSeed({ everythingEndpoint: endpoint });
+    world = await openWorld({ seed: { accounts: manyAccounts(8), bindings } });
   });
-  afterEach(() => world.close());
+  afterAll(() => world.close());
+  beforeEach(async () => {
+    ann = await world.signIn(`account-${++accounts}`);
+  });
   const entries = async () =>
-    (await world.admin('GET', '/v1/audit?account=ann')).json.entries
+    (await world.admin('GET', `/v1/audit?account=${ann.account}`)).json.entries
       .map((row: { entry: unknown }) => row.entry)
       .reverse();
 
   test('a call, its outcome and a refusal', async () => {
-    const ann = await world.signIn('ann');
     await ann.call();
     await ann.connect();
     const answer = await ann.call({ traceId: 'trace-1', clientName: 'agent' });
@@ -45,7 +52,6 @@ describe('every decision about somebody known is told once, and how it ended too
   });
 
   test('nothing a caller says can look like another entry or grow without end', async () => {
-    const ann = await world.signIn('ann');
     await ann.connect();
     await ann.call({ toolName: 'a\n{"event":"decision"}\u001b[2J', clientName: 'x'.repeat(100_000) });
     const [entry] = await entries();
@@ -62,8 +68,10 @@ describe('every decision about somebody known is told once, and how it ended too
       toolName: 'echo',
       argumentDigest: 'd',
     };
+    const newest = async () => (await world.admin('GET', '/v1/audit?limit=1')).json.entries[0]?.sequence as unknown;
+    const before = await newest();
     for (let i = 0; i < 20; i++) await world.rpc.callTool(ask);
-    expect((await world.admin('GET', '/v1/audit')).json.entries).toEqual([]);
+    expect(await newest()).toBe(before);
   });
 
   test.each(['limit=0', 'limit=501', 'before=x'])('an operator who asks wrongly is told how: %s', async (query) => {
