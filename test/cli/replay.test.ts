@@ -86,7 +86,7 @@ test('why answers from a file, also of a moment before', async () => {
 test.each([
   ['changed', EXIT.problems],
   ['foreign', EXIT.problems],
-  ['absent', EXIT.failed],
+  ['absent', EXIT.usage],
 ])('a log file that is %s is refused with %i and a next step, on stderr only', async (name, expected) => {
   const { code, stdout, stderr } = await run(['replay', file(name), '--json']);
   expect([code, stdout]).toEqual([expected, '']);

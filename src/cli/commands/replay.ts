@@ -1,13 +1,13 @@
-import { openLogFile } from '../../events/index.ts';
 import { differenceText, replay, transcript } from '../../replay/index.ts';
 import { EXIT } from '../exit.ts';
+import { namedLog } from '../logFile.ts';
 import type { CommonOptions, Run } from '../program.ts';
 
 type Options = CommonOptions & { readonly until?: number };
 
 /** Plays an exported log again: as a transcript for a person, as the state it ends in with --json. Exit 3 on a divergence. */
 export const run: Run<Options, [string]> = async ({ options, output }, file) => {
-  const log = openLogFile(file);
+  const log = namedLog(file);
   const { until } = options;
   if (!output.json) for (const line of transcript(log, until)) await output.line(line);
   const played = replay(log, { until });

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { openLogFile, openSqliteLogReadOnly } from '../../events/index.ts';
+import { openSqliteLogReadOnly } from '../../events/index.ts';
 import type { Explanation } from '../../reconcile/index.ts';
 import { whyFrom, type Recording } from '../../replay/index.ts';
 import { askDaemon } from '../daemon.ts';
 import { EXIT } from '../exit.ts';
+import { namedLog } from '../logFile.ts';
 import { columns, styled } from '../output.ts';
 import { pathsOf } from '../paths.ts';
 import type { CommonOptions, Run } from '../program.ts';
@@ -21,7 +22,7 @@ export const run: Run<Options, [string]> = async ({ options, output }, connector
 async function explanationOf(options: Options, connector: string): Promise<Explanation> {
   const { account, at, log } = options;
   const question = { connector, ...(account === undefined ? {} : { account }) };
-  if (log !== undefined) return whyFrom(openLogFile(log), connector, { account, at });
+  if (log !== undefined) return whyFrom(namedLog(log), connector, { account, at });
   if (at !== undefined) return ofOwnLog(options, (recording) => whyFrom(recording, connector, { account, at }));
   try {
     return (await askDaemon(options, 'why', question)) as Explanation;

@@ -1,0 +1,9 @@
+import { existsSync } from 'node:fs';
+import { openLogFile, type LogFile } from '../events/index.ts';
+import { CommandError, EXIT } from './exit.ts';
+
+/** The log file that a person named. Throws a CommandError (2) when there is none, and LogUnreadable (3) when it is no log. */
+export function namedLog(path: string): LogFile {
+  if (existsSync(path)) return openLogFile(path);
+  throw new CommandError(EXIT.usage, `there is no file ${path}`, 'check the path; `dacapo log export FILE` makes one');
+}
