@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { mkdtempSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { demoSeed, emptySeed, openAuthority } from '../../src/authority/index.ts';
@@ -152,9 +152,12 @@ test('what must not be listened on stops the start, and leaves nothing open that
 });
 
 test('a state directory with a long path gets its socket in a private directory', async () => {
-  const stateDir = join(mkdtempSync(join(tmpdir(), 'dacapo-authority-')), 'x'.repeat(110));
-  const world = await openWorld({ stateDir });
-  expect(world.authority.rpcAddress.length).toBeLessThan(100);
+  const parent = mkdtempSync(join(tmpdir(), 'dacapo-authority-'));
+  const world = await openWorld({ stateDir: join(parent, 'x'.repeat(110)) });
+  const { rpcAddress } = world.authority;
+  expect(rpcAddress.length).toBeLessThan(100);
   expect((await (await world.signIn('ann')).list(true)).outcome).toBe('authorization_required');
   await world.close();
+  await rm(parent, { recursive: true });
+  await rm(dirname(rpcAddress.slice('unix:'.length)), { recursive: true });
 });
