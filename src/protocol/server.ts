@@ -76,7 +76,7 @@ function checkEra(request: Request, headers: HeaderFields, door: Door): Checked 
   if (claimed !== undefined) return checkModern(request, claimed, headers, door);
   if (header === modernVersion) return refuseWith(request.id, missingEnvelope(request, door));
   return door.legacyMethods === undefined
-    ? refuseWith(request.id, unsupported(door, header ?? legacyClaim(request)))
+    ? refuseWith(request.id, unsupported(versionsOf(door), header ?? legacyClaim(request)))
     : checkLegacy(request, header, door);
 }
 
@@ -87,9 +87,14 @@ function missingEnvelope(request: Request, door: Door): McpError {
   return new McpError(-32602, { message: typeof reason === 'string' ? reason : 'params._meta is missing' });
 }
 
-/** Names what is served, because it is the only hint that a client of another era ever sees. */
-function unsupported(door: Door, requested: unknown): McpError {
-  const supported = [modernVersion, ...(door.legacyMethods === undefined ? [] : legacyVersions)];
+const versionsOf = (door: Door): readonly string[] =>
+  door.legacyMethods === undefined ? [modernVersion] : [modernVersion, ...legacyVersions];
+
+/**
+ * Names what is served, because it is the only hint that a client of another era ever sees. Who claims a version in an envelope is
+ * told the ones an envelope may claim, as `server/discover` tells them.
+ */
+function unsupported(supported: readonly string[], requested: unknown): McpError {
   const asked = typeof requested === 'string' ? requested.slice(0, 64) : null;
   return new McpError(-32022, {
     message: `supported protocol versions: ${supported.join(', ')}`,
@@ -105,7 +110,7 @@ function checkModern(request: Request, claimed: unknown, headers: HeaderFields, 
       new McpError(-32020, { message: `header ${headerNames.protocolVersion} differs from the body` }),
     );
   if (typeof claimed === 'string' && claimed !== modernVersion)
-    return refuseWith(request.id, unsupported(door, claimed));
+    return refuseWith(request.id, unsupported([modernVersion], claimed));
   const params = request.params ?? {};
   const envelope = readEnvelope(params, door);
   if (typeof envelope === 'string') return refuseWith(request.id, new McpError(-32602, { message: envelope }));
@@ -117,7 +122,7 @@ function checkModern(request: Request, claimed: unknown, headers: HeaderFields, 
 
 function checkLegacy(request: Request, header: string | undefined, door: Door): Checked {
   if (header !== undefined && !legacyVersions.includes(header))
-    return refuseWith(request.id, unsupported(door, header));
+    return refuseWith(request.id, unsupported(versionsOf(door), header));
   if (door.legacyMethods?.has(request.method) !== true) return refuseWith(request.id, new McpError(-32601), 'legacy');
   return { kind: 'request', era: 'legacy', request, params: request.params ?? {} };
 }

@@ -42,8 +42,6 @@ export interface LocalServerOptions {
   /** 0: any. A port that is taken is left for another. */
   readonly port: number;
   readonly log: Log;
-  /** Origins of web pages that may talk to it; usually none. */
-  readonly origins?: readonly string[];
 }
 
 export interface LocalServer {
@@ -61,10 +59,10 @@ export async function openLocalServer(options: LocalServerOptions): Promise<Loca
   const serverInfo: Implementation = { name: 'connector', version: options.version };
   const inFlight = new InFlight();
   const listeners = new Listeners(options.changes, serverInfo);
-  const hosts = new Set<string>();
+  const allowed = { hosts: new Set<string>(), origins: new Set<string>() };
   const context: Context = {
     options,
-    hosts,
+    allowed,
     inFlight,
     dispatch: { aggregate: options.aggregate, listeners, serverInfo },
   };
@@ -81,7 +79,11 @@ export async function openLocalServer(options: LocalServerOptions): Promise<Loca
   server.maxHeadersCount = limits.headers;
   server.maxConnections = 2_048;
   const port = await listen(server, options.port);
-  for (const name of ['127.0.0.1', 'localhost']) hosts.add(`${name}:${port}`);
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`]) {
+    allowed.hosts.add(host);
+    // Its own origin serves no pages: only a client that sends one out of habit has it.
+    allowed.origins.add(`http://${host}`);
+  }
   return {
     url: `http://127.0.0.1:${port}${mcpPath}`,
     port,
@@ -94,7 +96,7 @@ export async function openLocalServer(options: LocalServerOptions): Promise<Loca
 
 interface Context {
   readonly options: LocalServerOptions;
-  readonly hosts: Set<string>;
+  readonly allowed: { readonly hosts: Set<string>; readonly origins: Set<string> };
   readonly inFlight: InFlight;
   readonly dispatch: DispatchOptions;
 }
@@ -138,10 +140,10 @@ async function serve(context: Context, request: IncomingMessage, response: Serve
 }
 
 async function judge(context: Context, request: IncomingMessage, reply: Reply): Promise<HttpAnswer | undefined> {
-  const { bindings, origins = [] } = context.options;
+  const { bindings } = context.options;
   const { headers } = request;
   if (countOf(request, 'host') !== 1) return answerHttp(400, 'exactly one Host header is needed');
-  const foreign = checkOrigin(headers, { hosts: context.hosts, origins: new Set(origins) });
+  const foreign = checkOrigin(headers, context.allowed);
   if (foreign !== undefined) return foreign;
   if (request.url?.split('?', 1)[0] !== mcpPath) return answerHttp(404, 'there is nothing here');
   const binding = countOf(request, 'authorization') === 1 ? bindings.of(headers.authorization) : undefined;
