@@ -18,5 +18,4 @@ export function drawAction(world: World, actions: readonly Action[], total: numb
   return actions[0]!;
 }
 
-export const totalWeight = (actions: readonly Action[]): number =>
-  actions.reduce((sum, { weight }) => sum + weight, 0);
+export const totalWeight = (actions: readonly Action[]): number => actions.reduce((sum, { weight }) => sum + weight, 0);

@@ -165,7 +165,11 @@ export class Audit {
     }
   }
 
-  #confirm(key: string, startedAt: number, entry: { connectionIdHash: string | null; connectionVersion: string }): void {
+  #confirm(
+    key: string,
+    startedAt: number,
+    entry: { connectionIdHash: string | null; connectionVersion: string },
+  ): void {
     const rejection = this.#rejections.get(key);
     if (rejection === undefined || startedAt < rejection.position) return;
     const same =
@@ -392,4 +396,3 @@ const handleKey = ({ account, connector, generation, epoch }: OfHandle): string 
   `${routeKey(account, connector)} ${generation} ${String(epoch)}`;
 
 const stampText = ({ line, revision }: Stamp): string => `${String(line)}/${revision}`;
-

@@ -21,7 +21,6 @@ export const plainHost: MakeHost = (outside) => (effect, context) => {
   }
 };
 
-
 async function fetchSnapshot(
   outside: Outside,
   { account, epoch }: FetchSnapshot,

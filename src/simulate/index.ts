@@ -6,6 +6,17 @@
  * May import: events, machines, reconcile, replay. Must never: look at a clock, draw from anything but its seed, touch a file or a
  * socket. Those who embed the core put their own host into the world: see host.ts.
  */
+export {
+  COVERAGE_RUNS,
+  DEFAULT_STEPS,
+  optionsOf,
+  runTwice,
+  simulate,
+  unmetFaults,
+  type Finding,
+  type SimulateOptions,
+  type Simulation,
+} from './simulate.ts';
 export { run, type Outcome, type RunOptions } from './run.ts';
 export { World, type WorldOptions } from './world.ts';
 export { Audit } from './audit.ts';

@@ -137,7 +137,8 @@ export class Network implements Outside {
     let index = 0;
     for (const [connector, line] of truth.lines) {
       const missing = !complete && this.#random.chance(0.5);
-      if (!missing) entries[connector] = index === garbled ? 'unreadable' : entryOf(index === torn ? other(line) : line);
+      if (!missing)
+        entries[connector] = index === garbled ? 'unreadable' : entryOf(index === torn ? other(line) : line);
       index++;
     }
     if (this.#weather.strikes('entry-unknown'))

@@ -51,7 +51,8 @@ function thereAndBack(world: World): void {
 }
 
 function switchTwice(world: World): void {
-  if (may(world, 'switch-twice-at-once')) world.use(world.random.pick(ACCOUNTS), world.random.pick([...ACCOUNTS, null]));
+  if (may(world, 'switch-twice-at-once'))
+    world.use(world.random.pick(ACCOUNTS), world.random.pick([...ACCOUNTS, null]));
 }
 
 /** The person connects, here or on another machine; here the end of the authorization is heard too. */

@@ -56,7 +56,11 @@ export class Server {
   }
   /** The same connection, another credential. */
   rotate(account: string, connector: string): number {
-    return this.#change(account, connector, (line) => line && { ...line, state: 'connected', version: line.version + 1 });
+    return this.#change(
+      account,
+      connector,
+      (line) => line && { ...line, state: 'connected', version: line.version + 1 },
+    );
   }
   revoke(account: string, connector: string): number {
     return this.#change(account, connector, (line) => line && { ...line, state: 'disconnected' });

@@ -61,7 +61,8 @@ export class World implements Surroundings {
     this.weather = new Weather(this.random, options.faults ?? faultNames);
     this.disk = new Disk(this.weather);
     this.server = new Server(ACCOUNTS, this.random.chance(0.5));
-    const asks = (connector: string): boolean => this.items.some((of) => of.connector === connector && needsConnection(of));
+    const asks = (connector: string): boolean =>
+      this.items.some((of) => of.connector === connector && needsConnection(of));
     this.network = new Network(this, asks, options.stuck ?? null);
     this.channel = new Channel(this);
     this.life = this.#beget();
