@@ -20,7 +20,7 @@ import { inboundOf, sessionHash } from './inbound.ts';
 import type { Caller } from './inbound.ts';
 import { perform } from './methods.ts';
 import { openReply, writeAnswer } from './reply.ts';
-import { canceled, UpstreamFailure } from './upstream/failure.ts';
+import { UpstreamFailure } from './upstream/failure.ts';
 
 const PATH = /^\/v1\/connectors\/([^/?#]{1,128})\/mcp$/;
 const served = { methods: doorMethods, connector: true } as const;
@@ -95,7 +95,10 @@ function connect(door: Door, response: ServerResponse, { message }: Caller, requ
   const mayStream = request.method !== methods.discover && acceptsEvents(message.headers);
   const reply = openReply(response, mayStream ? door.bounds.patienceMs : null);
   const gone = new AbortController();
-  response.on('close', () => gone.abort(canceled()));
+  response.on('close', () => {
+    // Every answer ends in a close; only one without an end is a caller that went away.
+    if (!response.writableEnded) gone.abort();
+  });
   return { reply, connection: { signal: gone.signal, event: reply.event, rest: reply.rest } };
 }
 
@@ -132,7 +135,8 @@ function readBody(message: IncomingMessage): Promise<Uint8Array | undefined> {
     message.on('data', take);
     message.on('end', () => resolve(Buffer.concat(chunks, size)));
     message.on('error', reject);
-    message.on('close', () => reject(new Error('the caller went away')));
+    // Also a request that was read is closed some time; an error for each would cost more than reading it.
+    message.on('close', () => message.complete || reject(new Error('the caller went away')));
   });
 }
 
