@@ -12,23 +12,20 @@ export interface Batch {
 
 /** Places `events` after a batch. *Errors*: {@link BadEvent} for an event that could not be kept exactly. */
 export function makeBatch(events: readonly NewEvent[], after: ChainPoint, salt: string, rules: string): Batch {
-  const placed = placeEvents(events, after.position, rules);
-  const payloads = new Array<string>(placed.length);
+  const placed = new Array<LoggedEvent>(events.length);
+  const payloads = new Array<string>(events.length);
   let headers = '';
-  for (let index = 0; index < placed.length; index++) {
-    const event = placed[index]!;
+  for (let index = 0; index < events.length; index++) {
+    const event = (placed[index] = placeEvent(events[index]!, after.position + 1 + index, rules));
     const payload = (payloads[index] = JSON.stringify(event.data));
     headers += headerOf(event.id, event.at, event.cause, event.type, SCHEMA, rules, hashPayload(salt, payload));
   }
-  return { events: placed, payloads, link: linkOf(after.link, after.position + 1, placed.length, headers) };
+  return { events: placed, payloads, link: linkOf(after.link, after.position + 1, events.length, headers) };
 }
 
-/** The events as recorded after `head`, in the order given. */
-export function placeEvents(events: readonly NewEvent[], head: number, rules: string): readonly LoggedEvent[] {
-  return events.map((event, index) => {
-    const position = head + 1 + index;
-    assertRecordable(event, position);
-    const { type, data, id, at, cause } = event;
-    return { position, type, data, id, at, cause, schema: SCHEMA, rules } as LoggedEvent;
-  });
+/** The event as recorded at `position`. *Errors*: {@link BadEvent}. */
+export function placeEvent(event: NewEvent, position: number, rules: string): LoggedEvent {
+  assertRecordable(event, position);
+  const { type, data, id, at, cause } = event;
+  return { position, type, data, id, at, cause, schema: SCHEMA, rules } as LoggedEvent;
 }

@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import { parseUint64, type Uint64 } from './uint64.ts';
 
-const uint64Schema = z.union([z.string(), z.number()]).transform((value, context): Uint64 => {
+const uint64Schema = z.unknown().transform((value, context): Uint64 => {
   const parsed = parseUint64(value);
   if (parsed !== undefined) return parsed;
   context.addIssue({ code: 'custom', message: 'expected an unsigned 64-bit integer as decimal text' });

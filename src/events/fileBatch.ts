@@ -11,8 +11,8 @@ export class FileBatch {
   readonly #previous: string;
   /** `undefined` in a redacted file: payloads then can't be held against their hashes. */
   readonly #salt: string | undefined;
-  /** Of each event the header's beginning, and the hash of the payload that stands in the file. */
-  readonly #rows: { readonly header: (payloadHash: string) => string; readonly payloadHash: string | null }[] = [];
+  /** Schema of each event as it stands in the file, and the hash of its payload there. */
+  readonly #rows: { readonly schema: number; readonly payloadHash: string | null }[] = [];
 
   constructor(first: number, previous: string, salt: string | undefined) {
     this.#first = first;
@@ -30,7 +30,7 @@ export class FileBatch {
 
   add(path: string, value: unknown, line: number): void {
     const event = parseLine(path, line, () => parseRecorded(value));
-    const { position, id, at, cause, type, rules } = event;
+    const { position } = event;
     if (position !== this.#next)
       throw new LogFileError(path, line, `position ${position} where ${this.#next} comes next`, NEXT);
     const { data, schema } = value as { readonly data: unknown; readonly schema: number };
@@ -38,7 +38,7 @@ export class FileBatch {
     const payloadHash =
       salt === undefined ? null : parseLine(path, line, () => hashPayload(salt, JSON.stringify(data)));
     this.events.push(event);
-    this.#rows.push({ header: (hash) => headerOf(id, at, cause, type, schema, rules, hash), payloadHash });
+    this.#rows.push({ schema, payloadHash });
   }
 
   /** *Errors*: {@link BrokenChain} when the link, or a payload that was not redacted, is not what was recorded. */
@@ -47,12 +47,13 @@ export class FileBatch {
       throw new BrokenChain(this.#first, `a link for position ${last} follows position ${this.#next - 1}`);
     if (stated !== undefined && stated.length !== this.#rows.length)
       throw new BrokenChain(this.#first, `${stated.length} payload hashes for ${this.#rows.length} events`);
-    const headers = this.#rows.map(({ header, payloadHash }, index) => {
+    const headers = this.#rows.map(({ schema, payloadHash }, index) => {
       const hash = stated?.[index] ?? payloadHash;
       if (hash === null) throw new BrokenChain(this.#first + index, 'the payload is gone without its hash');
       if (payloadHash !== null && payloadHash !== hash)
         throw new BrokenChain(this.#first + index, 'the payload does not match its hash');
-      return header(hash);
+      const { id, at, cause, type, rules } = this.events[index]!;
+      return headerOf(id, at, cause, type, schema, rules, hash);
     });
     if (linkOf(this.#previous, this.#first, headers.length, headers.join('')) !== link)
       throw new BrokenChain(this.#first, 'the batch does not match its link');

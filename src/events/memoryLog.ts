@@ -2,7 +2,7 @@
  * A log that lives as long as the process: for tests, simulation and embedding without a disk. It keeps every promise of the port
  * but durability. The chain is computed when somebody asks for it, as a simulation appends millions of events that nobody verifies.
  */
-import { placeEvents } from './batch.ts';
+import { placeEvent } from './batch.ts';
 import { RULES, type LoggedEvent, type NewEvent } from './catalogue.ts';
 import { GENESIS, hashPayload, headerOf, linkOf, type LogRow, type RowSource } from './chain.ts';
 import { LogConflict, type EventLog, type LogReport } from './log.ts';
@@ -39,13 +39,21 @@ class MemoryLog implements EventLog, RowSource {
 
   append(events: readonly NewEvent[], expectedHead: number = this.head): readonly LoggedEvent[] {
     if (expectedHead !== this.head) throw headMoved(expectedHead, this.head);
-    const fresh = placeEvents(this.#unknownOf(events), this.head, this.#rules);
-    for (const event of fresh) {
-      this.#events.push(event);
-      this.#positions.set(event.id, event.position);
+    const before = this.head;
+    try {
+      for (const event of events) if (!this.#positions.has(event.id)) this.#record(event);
+    } catch (error) {
+      for (const { id } of this.#events.splice(before)) this.#positions.delete(id);
+      throw error;
     }
-    if (fresh.length > 0) this.#ends.push(this.head);
+    if (this.head > before) this.#ends.push(this.head);
     return events.map(({ id }) => this.#events[this.#positions.get(id)! - 1]!);
+  }
+
+  #record(event: NewEvent): void {
+    const position = this.#events.length + 1;
+    this.#events.push(placeEvent(event, position, this.#rules));
+    this.#positions.set(event.id, position);
   }
 
   positionOf(id: string): number | undefined {
@@ -89,12 +97,6 @@ class MemoryLog implements EventLog, RowSource {
 
   close(): void {
     // Nothing is held.
-  }
-
-  /** Those of a batch that are not recorded yet, each id once. */
-  #unknownOf(events: readonly NewEvent[]): readonly NewEvent[] {
-    const seen = new Set<string>();
-    return events.filter(({ id }) => !this.#positions.has(id) && !seen.has(id) && seen.add(id));
   }
 }
 

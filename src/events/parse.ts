@@ -30,17 +30,22 @@ export class BadEvent extends Error {
 
 const word = z.string().refine(isWord, 'expected 1 to 64 visible ASCII characters');
 const count = z.number().int().positive();
-const payload = z.record(z.string(), z.unknown());
+/** Not a record: that would copy every payload before the catalogue looks at it. */
+const payload = z.custom<Readonly<Record<string, unknown>>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'expected an object',
+);
 
+/** The order of the keys is that of an event of our own logs. */
 const envelopeSchema = z.strictObject({
   position: count,
+  type: word,
+  data: payload.nullable(),
   id: word,
   at: z.number().int().nonnegative(),
   cause: count.nullable(),
-  type: word,
   schema: count,
   rules: word,
-  data: payload.nullable(),
 });
 const factSchema = z.strictObject({ type: z.string(), data: payload });
 
@@ -70,15 +75,16 @@ export function parseFact(value: unknown): Fact {
  */
 export function parseRecorded(value: unknown, steps: readonly UpcastStep[] = upcastSteps): RecordedEvent {
   const event = checked(envelopeSchema, value, '', FIX_FILE);
-  const recorded = recordedEvent(event, event.data, steps);
+  const recorded = recordedEvent(event, steps);
   if (isUnknown(recorded)) return recorded;
   return { ...recorded, data: checked(catalogue[recorded.type], recorded.data, 'data', FIX_FILE) } as LoggedEvent;
 }
 
-/** All of an event but what it carries. */
-export interface Envelope {
+/** An event as a row holds it. `data` is `null` where the payload was redacted. */
+export interface RawEvent {
   readonly position: number;
   readonly type: string;
+  readonly data: Readonly<Record<string, unknown>> | null;
   readonly id: string;
   readonly at: number;
   readonly cause: number | null;
@@ -86,19 +92,14 @@ export interface Envelope {
   readonly rules: string;
 }
 
-/** An event of a trusted row, lifted to today's schema. `data` is `null` where the payload was redacted. */
-export function recordedEvent(
-  row: Envelope,
-  data: Readonly<Record<string, unknown>> | null,
-  steps: readonly UpcastStep[] = upcastSteps,
-): RecordedEvent {
-  const { position, type, id, at, cause, schema, rules } = row;
-  if (data === null) return { unknown: 'redacted', position, type, data: {}, id, at, cause, schema, rules };
+/** The event of a trusted row: itself, when it is of today's schema; else lifted, or marked as unknown. */
+export function recordedEvent(raw: RawEvent, steps: readonly UpcastStep[] = upcastSteps): RecordedEvent {
+  const { type, schema, data } = raw;
   const newest = steps.length + 1;
-  if (!isEventType(type) || schema > newest)
-    return { unknown: 'newer', position, type, data, id, at, cause, schema, rules };
-  const lifted = schema === newest ? data : upcast(type, schema, data, steps);
-  return { position, type, data: lifted, id, at, cause, schema: newest, rules } as unknown as LoggedEvent;
+  if (data === null) return { ...raw, unknown: 'redacted', data: {} };
+  if (schema > newest || !isEventType(type)) return { ...raw, unknown: 'newer', data };
+  if (schema === newest) return raw as unknown as LoggedEvent;
+  return { ...raw, data: upcast(type, schema, data, steps), schema: newest } as unknown as LoggedEvent;
 }
 
 /** Refuses what a log could not keep exactly, at the position it would get; the payload was checked by {@link parseFact}. */

@@ -1,7 +1,7 @@
 /** Reading a log file: for its owner, and beside the owner on a handle that cannot write. */
 import { BrokenChain, GENESIS, hashPayload, type ChainPoint, type LogRow, type RowSource } from './chain.ts';
 import { LogUnavailable, LogUnreadable, type LogReader, type LogReport, type RecordedEvent } from './log.ts';
-import { recordedEvent, type Envelope } from './parse.ts';
+import { recordedEvent, type RawEvent } from './parse.ts';
 import { settingsOf, type Connection, type LogSettings } from './sqliteConnection.ts';
 import { logError } from './logError.ts';
 import type { StoredRow } from './sqliteSchema.ts';
@@ -46,7 +46,7 @@ export class SqliteReader implements LogReader, RowSource {
 
   *read(from = 1): Generator<RecordedEvent, void, void> {
     for (const run of this.runs(this.#pointBefore(from)))
-      for (const row of run) if (row[0] >= from) yield recordedEvent(this.#envelope(row), dataOf(row));
+      for (const row of run) if (row[0] >= from) yield recordedEvent(this.#raw(row));
   }
 
   *rows(): Generator<LogRow, void, void> {
@@ -124,8 +124,11 @@ export class SqliteReader implements LogReader, RowSource {
   }
 
   #word(number: number): string {
-    const word = this.#words[number];
-    if (word !== undefined) return word;
+    return this.#words[number] ?? this.#learn(number);
+  }
+
+  /** The owner may have added words since. */
+  #learn(number: number): string {
     const words: string[] = [];
     for (const { number: at, text } of this.#ask(({ words: all }) => all.all())) words[at] = text;
     this.#words = words;
@@ -134,15 +137,17 @@ export class SqliteReader implements LogReader, RowSource {
     return found;
   }
 
-  #envelope(row: StoredRow): Envelope {
+  #raw(row: StoredRow): RawEvent {
+    const data = row[9] === null ? null : (JSON.parse(row[9]) as Record<string, unknown>);
     const [type, rules] = [this.#word(row[4]), this.#word(row[6])];
-    return { position: row[0], type, id: row[1], at: row[2], cause: row[3], schema: row[5], rules };
+    return { position: row[0], type, data, id: row[1], at: row[2], cause: row[3], schema: row[5], rules };
   }
 
   #logRow(row: StoredRow): LogRow {
-    const payload = row[9];
-    const payloadHash = payload === null ? row[8]! : hashPayload(this.salt, payload);
-    return { ...this.#envelope(row), link: row[7], payloadHash, payload };
+    const [position, id, at, cause, type, schema, rules, link, hash, payload] = row;
+    const payloadHash = payload === null ? hash! : hashPayload(this.salt, payload);
+    const words = { type: this.#word(type), rules: this.#word(rules) };
+    return { position, id, at, cause, schema, ...words, link, payloadHash, payload };
   }
 
   #ask<T>(question: (connection: Connection) => T): T {
@@ -154,10 +159,6 @@ export class SqliteReader implements LogReader, RowSource {
       throw logError(error, this.path);
     }
   }
-}
-
-function dataOf(row: StoredRow): Readonly<Record<string, unknown>> | null {
-  return row[9] === null ? null : (JSON.parse(row[9]) as Record<string, unknown>);
 }
 
 /** What a log says to those who use it after it was closed. */

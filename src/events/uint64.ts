@@ -15,6 +15,8 @@ export function parseUint64(value: unknown): Uint64 | undefined {
     return Number.isSafeInteger(value) && value >= 0 ? (String(value) as Uint64) : undefined;
   if (typeof value === 'bigint') return value >= 0n && value <= LIMIT ? (String(value) as Uint64) : undefined;
   if (typeof value !== 'string' || !DIGITS.test(value)) return undefined;
+  // Canonical already, and too short to pass the limit: nearly every one, and a bigint would cost more than all the rest.
+  if (value.length < 20 && (value === '0' || !value.startsWith('0'))) return value as Uint64;
   const number = BigInt(value);
   return number <= LIMIT ? (String(number) as Uint64) : undefined;
 }

@@ -79,13 +79,12 @@ it('an export that fails leaves the file that was there, and nothing beside it',
 });
 
 it('redacted, no name is left and the chain still holds', () => {
-  const file = fileOf(linesOf(sample(), 'key'));
+  const log = sample();
+  const file = fileOf(linesOf(log, 'key'));
   const text = readFileSync(file.path, 'utf8');
   expect(text).not.toMatch(/\bann\b|salt"/);
   expect(text).toMatch(/the session of acct-[\w-]{22} ended; annabel is somebody else/);
-  expect([file.header.redacted, file.verify()]).toEqual(
-    [true, sample().verify()].map((x, i) => (i === 0 ? true : { ...(x as object), link: file.verify().link })),
-  );
+  expect([file.header.redacted, file.verify()]).toEqual([true, log.verify()]);
 });
 
 it('redacted, one account has one pseudonym under one key, and another under another', () => {
@@ -97,12 +96,9 @@ it('redacted, one account has one pseudonym under one key, and another under ano
 });
 
 it('redacted, only what names somebody is changed', () => {
-  const strip = (value: object): string =>
-    JSON.stringify(value).replace(/acct-[\w-]{22}|"conn-[\w-]{22}"/g, (x) =>
-      x.startsWith('acct') ? 'ann' : '"c0ffee"',
-    );
   const log = sample();
-  expect([...fileOf(linesOf(log, 'key')).read()].map(strip)).toEqual([...log.read()].map((x) => JSON.stringify(x)));
+  const named = (value: object): string => JSON.stringify(value).replace(/acct-[\w-]{22}/g, 'ann');
+  expect([...fileOf(linesOf(log, 'key')).read()].map(named)).toEqual([...log.read()].map((x) => JSON.stringify(x)));
 });
 
 it('a log whose hashes are not salted is not redacted', () => {

@@ -110,5 +110,5 @@ it('what was lifted bears today’s schema and is checked as today’s; what is 
   const old = { ...recorded, schema: 1, data: { user: 'ann', epoch: '4' } };
   expect(parseRecorded(old, steps)).toEqual({ ...recorded, schema: 3, data: { account: 'ann', epoch: 4 } });
   expect(() => parseRecorded({ ...old, data: { user: 'ann', epoch: 'four' } }, steps)).toThrow(BadEvent);
-  expect(isUnknown(recordedEvent({ ...recorded, schema: 4 }, {}, steps))).toBe(true);
+  expect(isUnknown(recordedEvent({ ...recorded, schema: 4 }, steps))).toBe(true);
 });
