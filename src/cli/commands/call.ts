@@ -28,7 +28,7 @@ export const run: Run<Options, [string]> = async ({ options, output }, tool) => 
     await output.line(`{"schemaVersion":${String(SCHEMA_VERSION)},"tool":${JSON.stringify(tool)},${told}}`);
   else if (error === undefined) await output.line(contentText(resultText ?? '{}'));
   if (error !== undefined)
-    output.note(`error ${String(error.code)}: ${error.message}\n  next: ${nextStep(error.code, tool)}`);
+    output.note(`error ${String(error.code)}: ${error.message}\n  next: ${nextStep(error, tool)}`);
   return error === undefined ? (isError ? EXIT.failed : EXIT.ok) : codeOf(error.code);
 };
 
@@ -48,9 +48,11 @@ function codeOf(code: number): ExitCode {
   return code <= -33003 && code >= -33005 ? EXIT.unavailable : EXIT.failed;
 }
 
-function nextStep(code: number, tool: string): string {
+function nextStep({ code, message }: RpcError, tool: string): string {
   const connector = tool.split('__')[0] ?? tool;
   if (code === -33001 || code === -33002) return `dacapo connect ${connector}`;
+  // Whoever reads "try again" after a call that may have acted, acts twice.
+  if (message.includes('unknown')) return 'look whether it acted before you call it again';
   return code <= -33003 && code >= -33005 ? 'try again later' : '`dacapo tools` lists what there is';
 }
 
