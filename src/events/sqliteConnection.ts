@@ -24,7 +24,6 @@ export interface Connection {
   readonly insertEvent: Statement<[...StoredRow]>;
   readonly eventsFrom: Statement<[position: number, limit: number], StoredRow>;
   readonly head: Statement<[limit: 1], LinkRow>;
-  readonly linkAt: Statement<[position: number], string | null>;
   readonly linkBefore: Statement<[position: number, limit: 1], LinkRow>;
   readonly positionOf: Statement<[id: string], number>;
   readonly idsAfter: Statement<[position: number], string>;
@@ -35,8 +34,6 @@ export interface Connection {
   readonly insertMark: Statement<[position: number, stateHash: string]>;
   readonly marks: Statement<[], { position: number; stateHash: string }>;
   readonly salt: Statement<[one: 1], string>;
-  readonly verified: Statement<[one: 1], { position: number; link: string }>;
-  readonly setVerified: Statement<[one: 1, position: number, link: string, position: number, link: string]>;
   readonly begin: Statement<[]>;
   readonly commit: Statement<[]>;
 }
@@ -89,7 +86,6 @@ export function prepareStatements(db: Database.Database): Connection {
     insertEvent: db.prepare(sqlTexts.insertEvent),
     eventsFrom: db.prepare<[number, number], StoredRow>(sqlTexts.eventsFrom).raw(),
     head: db.prepare(sqlTexts.head),
-    linkAt: db.prepare<[number], string | null>(sqlTexts.linkAt).pluck(),
     linkBefore: db.prepare(sqlTexts.linkBefore),
     positionOf: db.prepare<[string], number>(sqlTexts.positionOf).pluck(),
     idsAfter: db.prepare<[number], string>(sqlTexts.idsAfter).pluck(),
@@ -100,8 +96,6 @@ export function prepareStatements(db: Database.Database): Connection {
     insertMark: db.prepare(sqlTexts.insertMark),
     marks: db.prepare(sqlTexts.marks),
     salt: db.prepare<[1], string>(sqlTexts.salt).pluck(),
-    verified: db.prepare(sqlTexts.verified),
-    setVerified: db.prepare(sqlTexts.setVerified),
     begin: db.prepare('begin immediate'),
     commit: db.prepare('commit'),
   };

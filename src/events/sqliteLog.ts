@@ -1,14 +1,14 @@
 /**
  * The log on disk: SQLite in WAL mode, one owner, every commit synced before it is acknowledged. DESIGN 5.6.
  *
- * At open the chain is checked from the point up to which an earlier owner read it back, so that a long log opens as fast as a short
- * one; `verify` checks all of it, and no event is ever read without its batch being checked. After a failed write the connection is
+ * No event is ever read without its batch being checked, and `verify` checks all of them; so opening checks only the end of the chain,
+ * and a long log opens as fast as a short one. After a failed write the connection is
  * given up (an fsync that failed once may report success the next time while the data is gone) and the file is opened anew.
  */
 import type { Database } from 'better-sqlite3';
 import { makeBatch, type Batch } from './batch.ts';
 import { eventTypes, RULES, SCHEMA, type LoggedEvent, type NewEvent } from './catalogue.ts';
-import { hashPayload, isWord, type ChainPoint, type LogRow, type RowSource } from './chain.ts';
+import { hashPayload, isWord, type LogRow, type RowSource } from './chain.ts';
 import { acquireLock } from './lock.ts';
 import {
   LogConflict,
@@ -33,9 +33,6 @@ import { check, emptyWal, OwnedConnection, rollBack } from './sqliteOwner.ts';
 import { SqliteReader } from './sqliteReader.ts';
 import { assertStoreFile, prepareStoreFile } from './storeFile.ts';
 
-/** How much of the chain one rest reads back, so that closing stays quick. */
-const REST_EVENTS = 10_000;
-
 export interface SqliteLogOptions {
   /** Rules version stamped on every event; the catalogue's own when absent. */
   readonly rules?: string;
@@ -44,7 +41,7 @@ export interface SqliteLogOptions {
 /** A log on disk that this process owns. */
 export interface SqliteLog extends EventLog, RowSource {
   readonly path: string;
-  /** For idle moments: reads some of the chain back, remembers how far it holds, and empties the WAL. Bounded. */
+  /** For idle moments: moves everything from the WAL into the file. */
   rest(): void;
   /** Takes an event's payload out of the file for good. Its hash stays, so the chain holds; the event is read as unknown. */
   redact(position: number): void;
@@ -108,7 +105,6 @@ class OwnedLog implements SqliteLog {
   readonly #reader: SqliteReader;
   /** Number of each word, as rows hold it. */
   readonly #numbers: ReadonlyMap<string, number>;
-  #remembered = 0;
 
   constructor(path: string, connection: Connection, rules: string, unlock: () => void) {
     this.path = path;
@@ -119,7 +115,6 @@ class OwnedLog implements SqliteLog {
     this.salt = this.#reader.salt;
     this.#owned.acknowledged = check(path, connection);
     this.#numbers = learnWords(connection, [...eventTypes, rules]);
-    this.#remember(this.#owned.acknowledged);
   }
 
   get head(): number {
@@ -161,7 +156,6 @@ class OwnedLog implements SqliteLog {
   }
 
   rest(): void {
-    this.#remember(this.#reader.readBack(REST_EVENTS));
     this.#owned.write(emptyWal);
   }
 
@@ -185,12 +179,12 @@ class OwnedLog implements SqliteLog {
     return this.#reader.settings();
   }
 
-  /** Never fails: the chain or the disk will say so again at the next open, where somebody can act on it. */
+  /** Never fails: the disk will say so again at the next open, where somebody can act on it. */
   close(): void {
     try {
       this.rest();
     } catch {
-      // Closed before, given up, or damaged.
+      // Closed before, or given up.
     }
     this.#owned.close();
     this.#unlock();
@@ -225,17 +219,6 @@ class OwnedLog implements SqliteLog {
     if (event === undefined || isUnknown(event))
       throw new LogConflict(`id ${id} was recorded by a newer version, or redacted: append under another id`);
     return event;
-  }
-
-  /** How far the chain was read back is a convenience: failing to note it fails nothing else. */
-  #remember({ position, link }: ChainPoint): void {
-    if (position === this.#remembered) return;
-    try {
-      this.#owned.write(({ setVerified }) => setVerified.run(1, position, link, position, link));
-      this.#remembered = position;
-    } catch {
-      // The connection was given up; the next use opens the file anew.
-    }
   }
 }
 

@@ -9,8 +9,10 @@ import { openDatabase, prepareStatements, type Connection } from './sqliteConnec
 import { foreignWriter, logError } from './logError.ts';
 import { closedLog, SqliteReader } from './sqliteReader.ts';
 
-/** `quick_check` reads the whole file; above this size the chain alone is checked at open. */
+/** `quick_check` reads the whole file; above this size the end of the chain alone is checked at open. */
 const QUICK_CHECK_BYTES = 64 * 1024 * 1024;
+/** Events at the end whose chain is checked at open. */
+const TAIL_EVENTS = 5_000;
 
 export class OwnedConnection {
   readonly path: string;
@@ -81,12 +83,12 @@ export class OwnedConnection {
   }
 }
 
-/** Checks the file and the chain of what was not read back yet; `expected` must be its head. */
+/** Checks the file and the end of the chain, which must be `expected`. */
 export function check(path: string, connection: Connection, expected?: ChainPoint): ChainPoint {
   const reader = new SqliteReader(path, () => connection);
   const damage = sizeOf(connection) > QUICK_CHECK_BYTES ? null : reader.damage('quick_check');
   if (damage !== null) throw new LogUnreadable(`${path}: ${damage}; move it away or restore a backup`);
-  const held = reader.readBack(Infinity);
+  const held = reader.tail(TAIL_EVENTS);
   if (expected !== undefined && (held.position !== expected.position || held.link !== expected.link))
     throw new BrokenChain(expected.position, `the log ends at ${held.position} now`);
   return held;

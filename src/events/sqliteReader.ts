@@ -98,24 +98,14 @@ export class SqliteReader implements LogReader, RowSource {
     return verifiedRows({ page, word: (number) => this.#word(number), salt: this.salt }, start, this.head);
   }
 
-  /**
-   * Checks the chain from the point that was checked before, `limit` events or a page more, and returns how far it holds. Starts at
-   * the first event when that point is not in the file any more. *Errors*: {@link BrokenChain}.
-   */
-  readBack(limit: number): ChainPoint {
-    const start = this.#checkedBefore();
-    let held = start;
-    for (const run of this.runs(start)) {
-      const last = run[run.length - 1]!;
-      held = { position: last[0], link: last[7]! };
-      if (held.position - start.position >= limit) break;
-    }
+  /** Checks the chain of the newest `events` and returns where it ends. *Errors*: {@link BrokenChain}. */
+  tail(events: number): ChainPoint {
+    const { last } = this;
+    let held = this.#pointBefore(last.position - events + 1);
+    for (const run of this.runs(held)) held = { position: run.at(-1)![0], link: run.at(-1)![7]! };
+    if (held.position !== last.position)
+      throw new BrokenChain(held.position + 1, `the log ends before ${last.position}`);
     return held;
-  }
-
-  #checkedBefore(): ChainPoint {
-    const point = this.#ask(({ verified }) => verified.get(1)) ?? START;
-    return this.#ask(({ linkAt }) => linkAt.get(point.position)) === point.link ? point : START;
   }
 
   #pointBefore(from: number): ChainPoint {

@@ -39,8 +39,6 @@ export interface LogTables {
   marks: { position: number; stateHash: string };
   /** One row, made with the file: see `hashPayload`. */
   origin: { one: number; salt: string };
-  /** One row: how far the chain was read back and held. */
-  verified: { one: number; position: number; link: string };
 }
 
 /** Name → migration, run in the order of the names, up only. */
@@ -85,13 +83,6 @@ async function createTables(db: Kysely<LogTables>): Promise<void> {
   await db
     .insertInto('origin')
     .values({ one: 1, salt: randomBytes(16).toString('hex') })
-    .execute();
-  await db.schema
-    .createTable('verified')
-    .addColumn('one', 'integer', (column) => column.primaryKey())
-    .addColumn('position', 'integer', (column) => column.notNull())
-    .addColumn('link', 'text', (column) => column.notNull())
-    .modifyEnd(strict)
     .execute();
 }
 
@@ -154,7 +145,6 @@ export const sqlTexts = {
     write.selectFrom('events').select(rowColumns).where('position', '>=', 0).orderBy('position').limit(1),
   ),
   head: text(write.selectFrom('events').select(['position', 'link']).orderBy('position', 'desc').limit(1)),
-  linkAt: text(write.selectFrom('events').select('link').where('position', '=', 0)),
   linkBefore: text(
     write
       .selectFrom('events')
@@ -183,11 +173,4 @@ export const sqlTexts = {
   ),
   marks: text(write.selectFrom('marks').select(['position', 'stateHash']).orderBy('position')),
   salt: text(write.selectFrom('origin').select('salt').where('one', '=', 1)),
-  verified: text(write.selectFrom('verified').select(['position', 'link']).where('one', '=', 1)),
-  setVerified: text(
-    write
-      .insertInto('verified')
-      .values({ one: 1, position: 0, link: '' })
-      .onConflict((conflict) => conflict.column('one').doUpdateSet({ position: 0, link: '' })),
-  ),
 };
