@@ -49,8 +49,8 @@ interface TransportModule {
 }
 
 /** Loads the package. Throws {@link NotInstalled} where it is missing. */
-export async function loadEverything(): Promise<Everything> {
-  const { createServer, StreamableHTTPServerTransport } = await modules();
+export async function loadEverything(packageName: string = PACKAGE): Promise<Everything> {
+  const { createServer, StreamableHTTPServerTransport } = await modules(packageName);
   return {
     async open({ newSessionId, onOpen, onEnd }) {
       const { server, cleanup } = createServer();
@@ -72,17 +72,17 @@ export async function loadEverything(): Promise<Everything> {
 }
 
 /** The transport comes from the SDK that the everything server itself resolves, so that both are of one version. */
-async function modules(): Promise<Factory & TransportModule> {
-  const factory = resolved(createRequire(import.meta.url), `${PACKAGE}/dist/server/index.js`);
-  const transport = resolved(createRequire(factory), '@modelcontextprotocol/sdk/server/streamableHttp.js');
+async function modules(packageName: string): Promise<Factory & TransportModule> {
+  const factory = resolved(createRequire(import.meta.url), `${packageName}/dist/server/index.js`, packageName);
+  const transport = resolved(createRequire(factory), '@modelcontextprotocol/sdk/server/streamableHttp.js', packageName);
   const [a, b] = await Promise.all([import(pathToFileURL(factory).href), import(pathToFileURL(transport).href)]);
   return { ...(a as Factory), StreamableHTTPServerTransport: (b as TransportModule).StreamableHTTPServerTransport };
 }
 
-function resolved(from: NodeJS.Require, specifier: string): string {
+function resolved(from: NodeJS.Require, specifier: string, packageName: string): string {
   try {
     return from.resolve(specifier);
   } catch {
-    throw new NotInstalled(PACKAGE);
+    throw new NotInstalled(packageName);
   }
 }

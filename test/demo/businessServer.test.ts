@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { bareEnvironment, changeSettings, DemoNotRunning, FIRST_KEY, runBusinessServer } from '../../src/demo/index.ts';
+import { loadEverything } from '../../src/demo/everything.ts';
 import { closing, INITIALIZE, post2025, temporaryDirectory } from '../support/demo.ts';
 
 describe('the business server', () => {
@@ -56,6 +57,11 @@ describe('the business server', () => {
     expect(statSync(join(directory, 'business.control.json')).mode & 0o777).toBe(0o600);
     await server.close();
     await expect(changeSettings(directory, 'business', { acceptedKey: null })).rejects.toThrow(DemoNotRunning);
+  });
+
+  test('names the one command that brings the public server where it is missing', async () => {
+    const missing = { code: 'not-installed', command: 'npm install @modelcontextprotocol/server-nowhere' };
+    await expect(loadEverything('@modelcontextprotocol/server-nowhere')).rejects.toMatchObject(missing);
   });
 
   test('gives a child four variables and none of ours', () => {
