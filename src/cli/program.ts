@@ -167,9 +167,15 @@ function surroundings(program: Command, bind: Bind): void {
   bind(key.command('accept <key>').description('accept this key only'), () => import('./commands/demoKeyAccept.ts'));
   bind(key.command('reject').description('accept no key'), () => import('./commands/demoKeyReject.ts'));
   for (const change of ['rotate', 'revoke', 'expire'] as const)
-    bind(demo.command(`${change} <connector>`).description(`${change} the connection on the server`), async () => ({
-      run: (await import('./commands/demoChange.ts')).change(change),
-    }));
+    bind(
+      demo
+        .command(`${change} <connector>`)
+        .description(`${change} the connection on the server`)
+        .option('--account <id>', 'account (default: the active one)'),
+      async () => ({
+        run: (await import('./commands/demoChange.ts')).change(change),
+      }),
+    );
   bind(onOff('hints').description('whether change hints flow'), () => import('./commands/demoHints.ts'));
   bind(onOff('snapshot').description('whether snapshots flow'), () => import('./commands/demoSnapshot.ts'));
   bind(program.command('demo-world <file>', { hidden: true }), () => import('./commands/demoWorld.ts'));

@@ -1,10 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { EXIT, verdictOf } from '../../src/cli/exit.ts';
 import { pathsOf } from '../../src/cli/paths.ts';
-import { run } from '../support/commandLine.ts';
+import { dacapo, run } from '../support/commandLine.ts';
 import { documentOf } from '../support/documents.ts';
 
 const state = mkdtempSync(join(tmpdir(), 'dacapo-usage-'));
@@ -26,6 +28,31 @@ test.each([[['nonsense']], [['--nonsense']], [['paths', 'extra']], [['log']], [[
     expect(stderr).toMatch(/--help|Usage/);
   },
 );
+
+const nowhere = ['--state', join(state, 'nobody')];
+test.each([
+  [['status', ...nowhere], EXIT.unavailable],
+  [['connect', 'everything', ...nowhere], EXIT.unavailable],
+  [['demo', 'hints', 'off', ...nowhere], EXIT.unavailable],
+  [['demo', 'revoke', 'everything', '--account', 'ann', ...nowhere], EXIT.unavailable],
+  [['demo', 'hints', 'sometimes', ...nowhere], EXIT.usage],
+  [['call', 'x__y', '--args', '[1]', ...nowhere], EXIT.usage],
+  [['connect', 'everything', '--secret-stdin', ...nowhere], EXIT.usage],
+  [['gateway', '--config', join(state, 'absent.yaml')], EXIT.usage],
+  [['up', '--poll', '1'], EXIT.usage],
+  [['up', '--state', join(state, 'x'.repeat(90))], EXIT.usage],
+] as const)('%j ends with %i, a reason and a next step', async (args, expected) => {
+  const { code, stdout, stderr } = await run(args, { XDG_CONFIG_HOME: state });
+  expect([code, stdout]).toEqual([expected, '']);
+  expect(stderr).toMatch(/error: .+/);
+});
+
+test('a reader that goes away is no error', async () => {
+  const [program, ...first] = dacapo;
+  const child = spawn(program, [...first, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  expect(await once(child, 'exit')).toEqual([EXIT.ok, null]);
+});
 
 test('an error says what is wrong and what to do next, on stderr', async () => {
   const { code, stdout, stderr } = await run(['log', 'verify', '--state', state]);

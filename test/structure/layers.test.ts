@@ -110,3 +110,25 @@ const welcome: readonly (readonly [string, string])[] = [
 test.each(welcome)('an import that belongs in %s is let through: %s', (file, text) => {
   expect(offenders([parse(file, text)])).toEqual([]);
 });
+
+/** Packages that are loaded together with a file, whatever it then does. */
+function loadedWith(file: string, seen: Set<string> = new Set()): readonly string[] {
+  const source = sources().find((one) => one.file === file);
+  if (source === undefined || seen.has(file)) return [];
+  seen.add(file);
+  return importsOf(source)
+    .filter(({ eager }) => eager)
+    .flatMap(({ specifier }) => {
+      const inside = resolveWithin(file, specifier ?? '');
+      return inside === undefined ? [specifier ?? ''] : loadedWith(inside, seen);
+    })
+    .filter((name) => !isBuiltin(name));
+}
+
+test('the help of the command line costs commander and nothing else', () => {
+  expect([...new Set(loadedWith('cli/main.ts'))]).toEqual(['commander']);
+});
+
+test('what a daemon embeds loads no database, no network and no server', () => {
+  expect([...new Set(loadedWith('index.ts'))].sort()).toEqual(['nanoid', 'rxjs', 'xstate', 'zod']);
+});

@@ -15,6 +15,8 @@ export interface Source {
 export interface Import {
   readonly specifier: string | null;
   readonly line: number;
+  /** Loaded when the file is, rather than later or not at all. */
+  readonly eager: boolean;
 }
 
 export function parse(file: string, text: string): Source {
@@ -54,9 +56,15 @@ export function importsOf(source: Source): readonly Import[] {
   walk(source.tree, (node) => {
     const target = importTarget(node);
     if (target === undefined) return;
-    found.push({ specifier: ts.isStringLiteralLike(target) ? target.text : null, line: lineOf(source, node) });
+    const specifier = ts.isStringLiteralLike(target) ? target.text : null;
+    found.push({ specifier, line: lineOf(source, node), eager: isEager(node) });
   });
   return found;
+}
+
+function isEager(node: ts.Node): boolean {
+  if (ts.isImportDeclaration(node)) return node.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword;
+  return ts.isExportDeclaration(node) && !node.isTypeOnly;
 }
 
 function importTarget(node: ts.Node): ts.Node | undefined {
