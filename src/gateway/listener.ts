@@ -112,8 +112,10 @@ function urlOf(server: Server, host: string): string {
 async function close(server: Server, withinMs: number): Promise<void> {
   const closed = once(server, 'close');
   server.close();
-  server.closeIdleConnections();
+  // A connection whose request has just ended is idle, and would be kept for a next one that is not taken.
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
   const cut = setTimeout(() => server.closeAllConnections(), withinMs);
   await closed;
+  clearInterval(idle);
   clearTimeout(cut);
 }
