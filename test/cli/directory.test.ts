@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { EXIT } from '../../src/cli/exit.ts';
-import { holdDirectory, readIfThere, writePrivate } from '../../src/cli/up/directory.ts';
+import { holdDirectory, readIfThere, turnOver, writePrivate } from '../../src/cli/up/directory.ts';
+import { missingLine } from '../../src/cli/up/packages.ts';
 import { freePorts } from '../../src/cli/up/ports.ts';
 
 let folder = '';
@@ -36,6 +37,23 @@ test('a private file is 0600, replaced whole, and leaves no draft', () => {
   writePrivate(path, 'two');
   expect([readIfThere(path), mode(path), readdirSync(join(folder, 'secrets'))]).toEqual(['two', '600', ['token']]);
   expect(readIfThere(join(folder, 'absent'))).toBeUndefined();
+});
+
+test('a log that has grown is put aside once, and a small one is left alone', () => {
+  const path = join(folder, 'x.log');
+  turnOver(path, 3);
+  for (const text of ['one', 'long one', 'longer one']) {
+    writePrivate(path, text);
+    turnOver(path, 3);
+  }
+  expect([readIfThere(path), readIfThere(`${path}.1`)]).toEqual([undefined, 'longer one']);
+});
+
+test('what of the demo is missing is one npm line', () => {
+  expect(missingLine(() => true)).toBeUndefined();
+  expect(missingLine((name) => !name.endsWith('memory'))).toBe(
+    'for the whole demo: npm install @modelcontextprotocol/server-memory',
+  );
 });
 
 test('ports are those of the last time where they are free, and never given twice', async () => {

@@ -12,6 +12,7 @@ import type { CommonOptions } from '../program.ts';
 import type { ReadyLine } from './child.ts';
 import { writePrivate } from './directory.ts';
 import type { Fleet } from './fleet.ts';
+import { missingLine } from './packages.ts';
 import { demoAccounts } from './plan.ts';
 import { adminOf, keepBegun, prepare, type Prepared } from './prepare.ts';
 import { signIn } from './signIn.ts';
@@ -32,6 +33,8 @@ export interface Up {
 
 export async function bringUp(fleet: Fleet, state: string, options: UpOptions, output: Output): Promise<Up> {
   const prepared = await prepare(state, options.poll);
+  const missing = missingLine();
+  if (missing !== undefined) output.note(missing);
   const start = starter(fleet, prepared, options, output);
   const authority = await start('authority', ['authority', '--config', prepared.layout.configFile]);
   await signIn(adminOf(state), prepared.layout);

@@ -10,6 +10,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { CommandError, EXIT, type ExitCode } from '../exit.ts';
+import { turnOver } from './directory.ts';
 
 export type ReadyLine = Readonly<Record<string, unknown>>;
 
@@ -43,6 +44,7 @@ const STABLE_MS = 30_000;
 const KILL_AFTER_MS = 9_000;
 /** Deaths in a row, before it was ever ready, after which it is given up. */
 const HOPELESS = 3;
+const LOG_BYTES = 8 * 1024 * 1024;
 
 /** Pause before the life that follows `deaths` deaths in a row: doubled each time, within bounds. */
 export function retryDelayMs(deaths: number): number {
@@ -127,6 +129,7 @@ function promised(): Started {
 const PASSED = /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_.*|XDG_.*|NODE_EXTRA_CA_CERTS|NO_COLOR|CI)$/;
 
 function launch({ command: [program, ...args], logFile }: ChildOptions): ChildProcess {
+  turnOver(logFile, LOG_BYTES);
   const log = openSync(logFile, 'a', 0o600);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED.test(name)));
   try {

@@ -1,7 +1,7 @@
 /**
  * The state directory of `up`: private to its user, held by one `up` at a time, with files that appear whole or not at all.
  */
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { acquireLock } from '../../events/lock.ts';
 import { CommandError, EXIT } from '../exit.ts';
@@ -42,6 +42,11 @@ export function writePrivate(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.new`, text, { mode: 0o600 });
   renameSync(`${path}.new`, path);
+}
+
+/** A log that has grown is put aside, in place of the one put aside before. */
+export function turnOver(path: string, mostBytes: number): void {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > mostBytes) renameSync(path, `${path}.1`);
 }
 
 /** The text of a file, or undefined when there is none. */

@@ -8,6 +8,7 @@ import { demoSeed } from '../../authority/index.ts';
 import type { DaemonConfigInput } from '../../host/config.ts';
 import { demoDirectory } from '../demo.ts';
 import type { authorityConfigSchema, gatewayConfigSchema } from '../sections.ts';
+import { demoPackages } from './packages.ts';
 
 export const portNames = ['control', 'admin', 'gateway', 'mcp', 'business', 'proxy'] as const;
 export type Ports = Readonly<Record<(typeof portNames)[number], number>>;
@@ -98,7 +99,7 @@ function connectors(state: string, { filesDir }: Layout): DaemonConfigInput['con
   const memory = { MEMORY_FILE_PATH: join(state, 'memory.jsonl') };
   return [
     { id: 'everything', kind: 'remote', version: '1.0.0', binding: { bindingRef: 'everything.primary' } },
-    { id: 'files', kind: 'stdio', package: '@modelcontextprotocol/server-filesystem', args: [filesDir] },
-    { id: 'memory', kind: 'stdio', package: '@modelcontextprotocol/server-memory', env: memory },
+    { id: 'files', kind: 'stdio', package: demoPackages.files, args: [filesDir] },
+    { id: 'memory', kind: 'stdio', package: demoPackages.memory, env: memory },
   ];
 }
