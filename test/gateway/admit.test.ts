@@ -84,13 +84,14 @@ describe('admission', () => {
     expect([admission.underWay, admission.enter() !== undefined]).toEqual([0, true]);
   });
 
-  test('answers -33003 while an upstream is known to be down', () => {
+  test('answers -33003 while an upstream is known to be down for an account, and lets another account find out itself', () => {
     const admission = open();
     for (let i = 0; i < FAILURES_TO_OPEN; i++) {
       const place = admission.forward('c', ann, upstream);
       (place.away(), place.leave());
     }
-    expect(() => admission.forward('c', bob, upstream)).toThrow(
+    expect(() => admission.forward('c', bob, upstream)).not.toThrow();
+    expect(() => admission.forward('c', ann, upstream)).toThrow(
       expect.objectContaining({ answer: expect.objectContaining({ code: -33003, retryAfterMs: PROBE_EVERY_MS }) }),
     );
   });

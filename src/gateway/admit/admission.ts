@@ -49,15 +49,13 @@ export function openAdmission(bounds: GatewayLimits, now: () => number): Admissi
       if (wait > 0) refuse('too many requests of this session', wait);
     },
     forward(connector, principal, upstream) {
-      const key = `${connector} ${upstream.endpoint}`;
+      const account = `${principal.tenantId} ${principal.principalId}`;
+      // By account too: calls that one account can make fail must not close the connector for the others.
+      const key = `${account} ${connector} ${upstream.endpoint}`;
       const wait = breaker.ask(key);
       if (wait > 0) throw unreachable('breaker open', wait);
       const limit = Math.min(upstream.limits.concurrency ?? bounds.perConnector, bounds.perConnector);
-      const leaveAccount = place(
-        `account ${principal.tenantId} ${principal.principalId}`,
-        bounds.perAccount,
-        'account',
-      );
+      const leaveAccount = place(`account ${account}`, bounds.perAccount, 'account');
       try {
         const leaveConnector = place(`connector ${connector}`, limit, 'connector');
         return {
