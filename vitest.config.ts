@@ -10,6 +10,8 @@ export default defineConfig({
     reporters: ['default', ...counts],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // What waits for a process or a socket waits as long as a busy machine needs.
+    expect: { poll: { timeout: 10_000 } },
     // Two cores: more workers only make the tests that talk to real processes late.
     maxWorkers: 2,
   },

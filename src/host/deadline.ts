@@ -43,14 +43,17 @@ export function aborted(signal: AbortSignal): Promise<never> {
   return ended;
 }
 
-/** A signal that is aborted with the first of two, and what takes its listeners off again. */
-export function linked(a: AbortSignal, b: AbortSignal): { readonly signal: AbortSignal; readonly release: () => void } {
-  const both = new AbortController();
-  const listeners = [a, b].map((signal) => {
-    const end = (): void => both.abort(signal.reason);
+/** A signal that is aborted with the first of several, and what takes its listeners off again. */
+export function linked(...signals: readonly AbortSignal[]): {
+  readonly signal: AbortSignal;
+  readonly release: () => void;
+} {
+  const all = new AbortController();
+  const listeners = signals.map((signal) => {
+    const end = (): void => all.abort(signal.reason);
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });
     return () => signal.removeEventListener('abort', end);
   });
-  return { signal: both.signal, release: () => listeners.forEach((remove) => remove()) };
+  return { signal: all.signal, release: () => listeners.forEach((remove) => remove()) };
 }

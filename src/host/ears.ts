@@ -33,12 +33,13 @@ function listenForHints(
   active: BehaviorSubject<string | null>,
   slept: Subject<void>,
 ): void {
-  hints.state = 'closed';
   const options = { url, deviceId: config.deviceId, sessions, newId: () => edge.newId(), log };
+  // Another account has another channel; what is left of the old one tells nothing.
+  const switched = active.subscribe(() => (hints.state = 'closed'));
   const heard = hintFacts(active, slept, options).subscribe((fact) => {
     if (fact.type === 'hints.opened') hints.state = 'open';
     if (fact.type === 'hints.lost') hints.state = 'closed';
     reconciler.accept(fact);
   });
-  closers.add(() => heard.unsubscribe());
+  closers.add(() => (heard.unsubscribe(), switched.unsubscribe()));
 }

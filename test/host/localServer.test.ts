@@ -82,12 +82,20 @@ test('progress comes under the agent’s own token, all of it before the result'
   expect(result(messages.at(-1) ?? '')).toMatchObject({ content: [] });
 });
 
+/** Waits until so many calls hang at an owner, then goes on. */
+const hangs = (connector: string, count: number) =>
+  expect
+    .poll(async () => (await modern(daemon, 'tools/call', { name: `${connector}__hanging` })).text)
+    .toContain(`"text":"${count}"`);
+
 test('closing the request cancels it at its owner', async () => {
   const before = (await modern(daemon, 'tools/call', { name: 'told__cancelled' })).text;
   const stop = new AbortController();
   const hanging = modern(daemon, 'tools/call', { name: 'told__hang' }, { signal: stop.signal });
-  setTimeout(() => stop.abort(), 150);
-  await expect(hanging).rejects.toThrow();
+  const left = expect(hanging).rejects.toThrow();
+  await hangs('told', 1);
+  stop.abort();
+  await left;
   await expect
     .poll(async () => (await modern(daemon, 'tools/call', { name: 'told__cancelled' })).text)
     .not.toBe(before);
@@ -96,7 +104,7 @@ test('closing the request cancels it at its owner', async () => {
 test('the era before cancels by the id of its request', async () => {
   const call = { jsonrpc: '2.0', id: 'c-1', method: 'tools/call', params: { name: 'told__hang', arguments: {} } };
   const hanging = raw(daemon, JSON.stringify(call));
-  await new Promise((resolve) => setTimeout(resolve, 150));
+  await hangs('told', 2);
   const note = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'c-1' } };
   expect((await raw(daemon, JSON.stringify(note))).status).toBe(202);
   expect(error((await hanging).text).code).toBe(-32603);
@@ -168,7 +176,7 @@ test('more at once than an agent may ask is told to wait', async () => {
 
 test('a withdrawn route ends its calls with an unknown outcome', async () => {
   const hanging = modern(daemon, 'tools/call', { name: 'paged__hang' });
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await hangs('paged', 1);
   daemon.reconciler.accept({ type: 'connector.toggled', data: { connector: 'paged', enabled: false } });
   expect(error((await hanging).text)).toMatchObject({ code: -33003, data: { outcomeUnknown: true } });
   expect(error((await modern(daemon, 'tools/call', { name: 'paged__echo' })).text).message).toContain('switched off');

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { callControl, streamControl, type Daemon, type DaemonConfigInput } from '../../src/host/index.ts';
 import { fixtureConnector, modern } from '../support/host/agent.ts';
+import { hintFrame, readyFrame } from '../../src/protocol/index.ts';
 import { controlServer, folder, json, login, type ControlServer } from '../support/host/controlServer.ts';
 import { daemonWith, published } from '../support/host/daemons.ts';
 import { gateway, rejection, type Gateway } from '../support/host/gateway.ts';
@@ -151,6 +152,19 @@ test('a new version of the connection is another route with a fresh list', async
   await expect.poll(() => [...daemon.reconciler.table.values()][0]?.connectionVersion, { timeout: 10_000 }).toBe('2');
   expect([...daemon.reconciler.table.values()][0]?.tools.digest).not.toBe(before?.tools.digest);
   expect((await modern(daemon, 'tools/list')).text).toContain('docs__found');
+});
+
+test('a hint makes it read, long before the poll', async () => {
+  control.onSocket = (socket) => socket.send(readyFrame('1'));
+  await start({ hintsUrl: control.hintsUrl });
+  await use('ann');
+  await published(daemon, 'docs');
+  await expect.poll(() => callControl(daemon.controlSocket, 'status')).toMatchObject({ daemon: { hints: 'open' } });
+  snapshots['sid=ann'] = { revision: 6, connectors: [] };
+  control.sockets[0]?.send(
+    hintFrame({ revision: '6', connector: 'docs', account: 'ann', deviceId: 'd', dispatchId: 'x' }),
+  );
+  await published(daemon);
 });
 
 test('with the gateway away the local tools stay and its own are told as missing', async () => {

@@ -4,6 +4,7 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** How long each step may take before the next, harder one. With the time for running calls below the 6 s of a stop (D47). */
 export interface Patience {
@@ -59,7 +60,7 @@ function kill(pid: number): void {
 
 /**
  * Asks a child to leave (end of its stdin, then TERM to the group) and makes it (KILL to the group, then whoever carries the
- * mark). Resolves when the leader is reaped.
+ * mark). Resolves when the leader is reaped and nobody carries the mark.
  */
 export async function endTree(child: ChildProcess, mark: string, wait: Patience = patience): Promise<void> {
   const { pid } = child;
@@ -71,8 +72,14 @@ export async function endTree(child: ChildProcess, mark: string, wait: Patience 
   }
   // Also when the leader left by itself: its children need not have.
   signalGroup(pid, 'SIGKILL');
-  sweep(mark);
   await exitsWithin(child, wait.termMs);
+  await sweepUntilGone(mark, wait.termMs);
+}
+
+/** A killed process is gone a little later than the signal, and may have started another in between. */
+async function sweepUntilGone(mark: string, ms: number): Promise<void> {
+  const endAt = performance.now() + ms;
+  while (sweep(mark) > 0 && performance.now() < endAt) await pause(10);
 }
 
 function exitsWithin(child: ChildProcess, ms: number): Promise<boolean> {

@@ -3,7 +3,7 @@
  * SHA-256 is kept in memory, and every comparison takes the same time whatever is sent (reliability C3).
  */
 import { setMaxListeners } from 'node:events';
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** One agent's right to talk to the server. */
 export interface Binding {
@@ -56,5 +56,5 @@ export function newToken(): string {
 }
 
 function digest(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+  return hash('sha256', token, 'buffer');
 }

@@ -30,7 +30,7 @@ export async function callThrough(
   { signal, progress }: CallOptions,
 ): Promise<CallResult> {
   const { route, handle } = ownerOf(options, name);
-  const tool = await contract(options, contracts, handle, name, signal);
+  const tool = contracts.known(handle, name) ?? (await contract(options, contracts, handle, name, signal));
   if (!tool.ok) throw refused(options, route, tool.failure);
   // Between the read and the call the route may have been withdrawn; there is no await from here to the call.
   if (!isShown(options, route, handle))

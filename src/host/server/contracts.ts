@@ -23,13 +23,17 @@ export class Contracts {
     this.#naming = naming;
   }
 
+  /** The tool behind an agent's name without a read, where what was read last is still current. */
+  known(handle: Handle, name: string): Outcome<Tool> | undefined {
+    const held = this.#known.get(handle);
+    return held !== undefined && held.changes === handle.owner.changes() ? found(held.byName.get(name)) : undefined;
+  }
+
   /** The tool behind an agent's name, or why there is none. */
   async of(handle: Handle, name: string, options: Options): Promise<Outcome<Tool>> {
     // Before the read: a change that is announced while it runs makes it old.
     const changes = handle.owner.changes();
     if (changes === undefined) return this.#search(handle, name, options);
-    const held = this.#known.get(handle);
-    if (held?.changes === changes) return found(held.byName.get(name));
     const list = await readAll(handle, options);
     if (!list.ok) return list;
     const byName = new Map(list.value.map((tool) => [this.#nameOf(handle, tool), tool]));

@@ -156,13 +156,11 @@ async function judge(context: Context, request: IncomingMessage, reply: Reply): 
   if (checked.kind === 'notification') return heard(context, binding, checked.notification, checked.answer);
   if (!context.inFlight.hasRoom(binding.id)) return answerError(checked.request.id, crowded(), checked.era);
   return context.inFlight.run(binding.id, checked.request.id, async (cancelled) => {
-    const first = linked(reply.gone, binding.revoked);
-    const both = linked(first.signal, cancelled);
+    const { signal, release } = linked(reply.gone, binding.revoked, cancelled);
     try {
-      return await dispatch(context.dispatch, { checked, headers, binding, reply, signal: both.signal });
+      return await dispatch(context.dispatch, { checked, headers, binding, reply, signal });
     } finally {
-      both.release();
-      first.release();
+      release();
     }
   });
 }

@@ -36,10 +36,10 @@ const mode = JSON.parse(process.env.FIXTURE || '{}');
 const line = (text) => process.stdout.write(text + '\\n');
 const send = (message) => line(JSON.stringify({ jsonrpc: '2.0', ...message }));
 const plain = (name) => JSON.stringify({ name, description: name, inputSchema: { type: 'object' } });
-let tools = ['echo', 'raw', 'hang', 'progress', 'fail', 'reauth', 'cancelled', 'change', 'die', 'calls', 'big'].concat(mode.more || []).map(plain);
+let tools = ['echo', 'raw', 'hang', 'progress', 'fail', 'reauth', 'cancelled', 'change', 'die', 'hanging', 'big'].concat(mode.more || []).map(plain);
 tools.push(${JSON.stringify(oddTool)});
 const cancelled = [];
-let calls = 0;
+let hanging = 0;
 let lists = 0;
 const list = (id, cursor) => {
   const size = mode.pageSize || tools.length;
@@ -51,10 +51,10 @@ const list = (id, cursor) => {
 const text = (id, value) => send({ id, result: { content: [{ type: 'text', text: JSON.stringify(value) }] } });
 const run = {
   echo: (id, params) => text(id, params),
-  hang: () => {},
+  hang: () => { hanging++; },
   raw: (id, params, raw) => text(id, raw),
   cancelled: (id) => text(id, cancelled),
-  calls: (id) => text(id, calls),
+  hanging: (id) => text(id, hanging),
   fail: (id) => send({ id, error: { code: -32050, message: 'no luck', data: { why: 'x' } } }),
   reauth: (id) => send({ id, error: { code: -33002, message: 'pretends' } }),
   die: () => process.exit(7),
@@ -76,7 +76,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (r
   if (method === mode.hang) return;
   if (method === 'initialize') send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: { listChanged: mode.announces === true } }, serverInfo: { name: 'fixture', version: '1' } } });
   else if (method === 'tools/list') ++lists <= (mode.lists || 1e9) && setTimeout(() => list(id, params && params.cursor), mode.listMs || 0);
-  else if (method === 'tools/call') { calls++; (run[params.name] || run.echo)(id, params, raw); }
+  else if (method === 'tools/call') (run[params.name] || run.echo)(id, params, raw);
   else if (method === 'notifications/cancelled') cancelled.push(params.requestId);
   else if (id !== undefined) send({ id, error: { code: -32601, message: 'no' } });
 }).on('close', () => process.exit(0));
