@@ -4,7 +4,15 @@
  * hash (DESIGN 5.1). Binds only under the rules that wrote it.
  */
 import { hash } from 'node:crypto';
-import { allRoutes, routeKey, type AccountRecord, type RouteRecord, type State } from './state.ts';
+import {
+  allRoutes,
+  findRoute,
+  routeKey,
+  type AccountRecord,
+  type Installed,
+  type RouteRecord,
+  type State,
+} from './state.ts';
 import type { Turn } from './turn.ts';
 
 const LANES = 8;
@@ -20,74 +28,101 @@ export function canonical(value: unknown): string {
     .join(',')}}`;
 }
 
+/** A record that was replaced since the last hash. */
+interface Dirty {
+  /** Its text at the last hash; `null`: it was not there. */
+  readonly before: () => string | null;
+  readonly now: () => string | null;
+}
+
 /** Follows a state turn by turn and gives its hash on demand. */
 export class StateHasher {
   readonly #state: State;
-  readonly #lanes = new Uint32Array(LANES);
+  readonly #lanes: Uint32Array;
+  /** Digests of the records that were hashed here, so that one that changes often is not written out twice each time. */
   readonly #digests = new Map<string, Uint32Array>();
-  readonly #dirty = new Map<string, () => string | null>();
+  readonly #dirty = new Map<string, Dirty>();
 
-  constructor(state: State) {
+  /** `lanes` are those of this very state, from a checkpoint; without them the first hash reads all of it. */
+  constructor(state: State, lanes?: readonly number[]) {
     this.#state = state;
-    for (const account of state.accounts.keys()) this.#markAccount(account);
-    for (const connector of state.connectors.keys()) this.#markConnector(connector);
-    for (const route of allRoutes(state)) this.#markRoute(route.account, route.connector);
+    this.#lanes = Uint32Array.from({ length: LANES }, (_, lane) => lanes?.[lane] ?? 0);
+    if (lanes !== undefined) return;
+    for (const account of state.accounts.keys()) this.#markAccount(account, undefined);
+    for (const connector of state.connectors.keys()) this.#markConnector(connector, undefined);
+    for (const route of allRoutes(state)) this.#markRoute(route, undefined);
   }
 
   /** Notes what a turn replaced. Every turn that stays must be noted. */
   note(turn: Turn): void {
-    for (const account of turn.accounts) this.#markAccount(account);
-    for (const connector of turn.connectors) this.#markConnector(connector);
-    for (const { account, connector } of turn.routes) this.#markRoute(account, connector);
+    const { accounts, connectors, anomalies, foreign, routes } = this.#state;
+    turn.eachBefore((map, key, before) => {
+      if (map === accounts) this.#markAccount(key, before as AccountRecord | undefined);
+      else if (map === connectors) this.#markConnector(key, before as Installed | undefined);
+      else if (map !== anomalies && map !== foreign && map !== routes)
+        this.#markRoute((map as Map<string, RouteRecord>).get(key), before as RouteRecord | undefined);
+    });
   }
 
   /** 64 hex digits. */
   hash(): string {
-    for (const [key, text] of this.#dirty) this.#replace(key, text());
-    this.#dirty.clear();
     const { position, now, epochs, boot, active } = this.#state.head;
     const who = active === null ? null : [this.#ordinal(active.account), active.epoch, active.at];
-    return hash(
-      'sha256',
-      `${JSON.stringify([position, now, epochs, boot, who, [...this.#state.foreign]])} ${this.#lanes.join(',')}`,
-      'hex',
-    );
+    const head = JSON.stringify([position, now, epochs, boot, who, [...this.#state.foreign]]);
+    return hash('sha256', `${head} ${this.lanes().join(',')}`, 'hex');
   }
 
-  #markAccount(account: string): void {
-    this.#dirty.set(`a ${account}`, () => {
-      const record = this.#state.accounts.get(account);
-      return record === undefined ? null : accountText(record);
-    });
+  /** The sums over all records: enough to go on hashing a state that was stored with them. */
+  lanes(): number[] {
+    for (const [key, dirty] of this.#dirty) this.#replace(key, dirty);
+    this.#dirty.clear();
+    return [...this.#lanes];
   }
 
-  #markConnector(connector: string): void {
-    this.#dirty.set(`c ${connector}`, () => {
-      const installed = this.#state.connectors.get(connector);
-      return installed === undefined ? null : canonical(['connector', connector, installed]);
-    });
+  #markAccount(account: string, before: AccountRecord | undefined): void {
+    const text = (record: AccountRecord | undefined): string | null =>
+      record === undefined ? null : accountText(record);
+    this.#mark(`a ${account}`, () => text(before), () => text(this.#state.accounts.get(account))); // prettier-ignore
   }
 
-  #markRoute(account: string | null, connector: string): void {
-    this.#dirty.set(`r ${routeKey(account, connector)}`, () => {
-      const record = this.#state.routes.get(account ?? '')?.get(connector);
-      return record === undefined ? null : routeText(record, account === null ? 0 : this.#ordinal(account));
-    });
+  #markConnector(connector: string, before: Installed | undefined): void {
+    const text = (installed: Installed | undefined): string | null =>
+      installed === undefined ? null : canonical(['connector', connector, installed]);
+    this.#mark(`c ${connector}`, () => text(before), () => text(this.#state.connectors.get(connector))); // prettier-ignore
+  }
+
+  #markRoute(route: RouteRecord | undefined, before: RouteRecord | undefined): void {
+    const named = route ?? before;
+    if (named === undefined) return;
+    const { account, connector } = named;
+    const text = (record: RouteRecord | undefined): string | null =>
+      record === undefined ? null : routeText(record, account === null ? 0 : this.#ordinal(account));
+    this.#mark(`r ${routeKey(account, connector)}`, () => text(before), () => text(findRoute(this.#state, account, connector))); // prettier-ignore
+  }
+
+  /** What was there before its first change is what was hashed. */
+  #mark(key: string, before: () => string | null, now: () => string | null): void {
+    if (!this.#dirty.has(key)) this.#dirty.set(key, { before, now });
   }
 
   #ordinal(account: string): number {
     return this.#state.accounts.get(account)?.ordinal ?? 0;
   }
 
-  #replace(key: string, text: string | null): void {
-    const before = this.#digests.get(key);
-    if (before !== undefined) for (let i = 0; i < LANES; i++) this.#lanes[i] = (this.#lanes[i] ?? 0) - (before[i] ?? 0);
-    if (text === null) return void this.#digests.delete(key);
-    const bytes = hash('sha256', text, 'buffer');
-    const digest = Uint32Array.from({ length: LANES }, (_, i) => bytes.readUInt32LE(i * 4));
-    for (let i = 0; i < LANES; i++) this.#lanes[i] = (this.#lanes[i] ?? 0) + (digest[i] ?? 0);
-    this.#digests.set(key, digest);
+  #replace(key: string, { before, now }: Dirty): void {
+    const old = this.#digests.get(key) ?? digestOf(before());
+    const fresh = digestOf(now());
+    for (let lane = 0; lane < LANES; lane++)
+      this.#lanes[lane] = (this.#lanes[lane] ?? 0) - (old?.[lane] ?? 0) + (fresh?.[lane] ?? 0);
+    if (fresh === null) this.#digests.delete(key);
+    else this.#digests.set(key, fresh);
   }
+}
+
+function digestOf(text: string | null): Uint32Array | null {
+  if (text === null) return null;
+  const bytes = hash('sha256', text, 'buffer');
+  return Uint32Array.from({ length: LANES }, (_, lane) => bytes.readUInt32LE(lane * 4));
 }
 
 /** The hash of a state that nobody followed. */

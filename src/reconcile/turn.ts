@@ -136,6 +136,12 @@ export class Turn {
     set(map, key, value);
   }
 
+  /** Every change of the turn, oldest first: in which map, under which key, and what was there before. */
+  eachBefore(visit: (map: unknown, key: string, before: unknown) => void): void {
+    for (let at = 0; at < this.#undo.length; at += 3)
+      visit(this.#undo[at], this.#undo[at + 1] as string, this.#undo[at + 2]);
+  }
+
   /** Puts back everything, newest first. The state is then as if the event had never been. */
   takeBack(): void {
     while (this.#undo.length > 0) {

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeColumns } from '../../src/reconcile/columnReader.ts';
+import { encodeColumns } from '../../src/reconcile/columns.ts';
+import { decodeCheckpoint, encodeCheckpoint } from '../../src/reconcile/checkpoint.ts';
+import { due, evolve, initialState, nextWake, StateHasher, stateHash, type State } from '../../src/reconcile/index.ts';
+import type { RecordedEvent } from '../../src/events/index.ts';
+import { tales } from '../support/tales.ts';
+
+const histories = await Promise.all(
+  Object.values(tales).map(async (tell): Promise<readonly RecordedEvent[]> => [...(await tell()).log.read()]),
+);
+
+interface Followed {
+  readonly state: State;
+  readonly hasher: StateHasher;
+}
+function start(): Followed {
+  const state = initialState();
+  return { state, hasher: new StateHasher(state) };
+}
+function follow({ state, hasher }: Followed, event: RecordedEvent): void {
+  hasher.note(evolve(state, event));
+}
+const told = ({ state, hasher }: Followed): unknown => [hasher.hash(), stateHash(state), due(state), nextWake(state)];
+
+describe('a checkpoint', () => {
+  test('gives back the state that was put by, at every position of every tale, and goes on like it', () => {
+    for (const events of histories) {
+      const lives = [start()];
+      for (const event of events) {
+        for (const life of lives) follow(life, event);
+        const [first] = lives;
+        if (first === undefined) continue;
+        lives.push(decodeCheckpoint(encodeCheckpoint(first.state, first.hasher)));
+        for (const life of lives) expect(told(life)).toEqual(told(first));
+      }
+    }
+  });
+
+  test('keeps what was one object one object', () => {
+    for (const events of histories) {
+      const life = start();
+      for (const event of events) follow(life, event);
+      const { state } = decodeCheckpoint(encodeCheckpoint(life.state, life.hasher));
+      for (const [connector, { device }] of life.state.connectors)
+        for (const [account, routes] of life.state.routes) {
+          const same = routes.get(connector)?.machine.context.device === device;
+          const restored = state.routes.get(account)?.get(connector)?.machine.context.device;
+          expect(restored === state.connectors.get(connector)?.device).toBe(same);
+        }
+    }
+  });
+
+  test('cut off anywhere is refused', () => {
+    const life = start();
+    for (const event of histories[0] ?? []) follow(life, event);
+    const bytes = encodeCheckpoint(life.state, life.hasher);
+    for (let length = 0; length < bytes.length; length += 7)
+      expect(() => decodeCheckpoint(bytes.slice(0, length))).toThrow();
+  });
+});
+
+describe('columns', () => {
+  const word = fc.oneof(fc.string({ unit: 'grapheme' }), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.constant(null)); // prettier-ignore
+  const keys = fc.string().filter((key) => key !== '__proto__');
+  const { data } = fc.letrec((tie) => ({
+    data: fc.oneof({ maxDepth: 4 }, word, fc.array(tie('data'), { maxLength: 5 }), fc.dictionary(keys, tie('data'), { maxKeys: 4, noNullPrototype: true })), // prettier-ignore
+  }));
+
+  test('come back as they were, whatever the data', () => {
+    fc.assert(
+      fc.property(data, fc.integer({ min: 0, max: 7 }), (value, offset) => {
+        const bytes = encodeColumns(value);
+        const moved = new Uint8Array(bytes.length + offset);
+        moved.set(bytes, offset);
+        expect(decodeColumns(moved.subarray(offset))).toStrictEqual(value);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('of many alike are a fraction of their JSON', () => {
+    const stamp = { line: 0, revision: '5' };
+    const rows = Array.from({ length: 1_000 }, (_, i) => ({
+      name: `c${String(i)}`,
+      stamp,
+      at: 1.5e12 + i,
+      fault: null,
+    }));
+    expect(encodeColumns(rows).length).toBeLessThan(JSON.stringify(rows).length / 3);
+    const back = decodeColumns(encodeColumns(rows)) as typeof rows;
+    expect(back[0]?.stamp).toBe(back[999]?.stamp);
+  });
+
+  test.each([[undefined], [NaN], [1n], [() => 1], [Symbol('x')], ['\ud800'], [JSON.parse('{"__proto__":1}')]])(
+    'refuse what is not plain data: %s',
+    (value) => {
+      expect(() => encodeColumns({ a: [value, 'b'] })).toThrow(TypeError);
+    },
+  );
+});
