@@ -239,16 +239,21 @@ async function replayBench(): Promise<object> {
   };
 }
 
+const sections: Readonly<Record<string, () => object | Promise<object>>> = {
+  machine: machineBench,
+  pipeline: pipelineBench,
+  replay: replayBench,
+};
+const asked = process.argv.slice(2);
 try {
-  note('machine …');
-  const machine = machineBench();
-  note('pipeline …');
-  const pipeline = await pipelineBench();
-  note('replay …');
-  const replay = await replayBench();
-  process.stdout.write(
-    `${JSON.stringify({ schemaVersion: 1, bench: 'core', node: process.version, machine, pipeline, replay }, null, 2)}\n`,
-  );
+  const measured: Record<string, object> = {};
+  for (const [name, section] of Object.entries(sections)) {
+    if (asked.length > 0 && !asked.includes(name)) continue;
+    note(`${name} …`);
+    measured[name] = await section();
+  }
+  const document = { schemaVersion: 1, bench: 'core', node: process.version, ...measured };
+  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -10,7 +10,7 @@ import { reasonWords } from './reasons.ts';
 import { wouldChange } from './remedy.ts';
 import { type Reason } from './standing.ts';
 import { allRoutes, findRoute, type RouteRecord, type State } from './state.ts';
-import { routeStatus, type RouteStatus } from './status.ts';
+import { routeStatus, waitingRoute, type RouteStatus } from './status.ts';
 
 export interface Link {
   readonly position: number;
@@ -43,7 +43,7 @@ export function explain(
   connector: string,
   account?: string | null,
 ): Explanation {
-  const route = chooseRoute(state, connector, account);
+  const route = chooseRoute(state, connector, account) ?? waitingRoute(state, connector);
   if (route === undefined) return unheardOf(state, connector, account ?? null);
   const status = routeStatus(state, route, table);
   const { positions, closedAt } = cite(state, route, status);

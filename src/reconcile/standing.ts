@@ -34,7 +34,7 @@ function deviceReason(state: State, route: RouteRecord): Reason | null {
 
 /** Laws L1 and L2: only the active account, and only what a read of this epoch has spoken about. */
 function accountReason(state: State, route: RouteRecord): Reason | null {
-  if (route.account === null) return null;
+  if (route.account === null) return waitsForAccount(route) ? 'signed-out' : null;
   const { active } = state.head;
   if (active === null) return 'signed-out';
   if (active.account !== route.account) return 'other-account';
@@ -43,6 +43,10 @@ function accountReason(state: State, route: RouteRecord): Reason | null {
   if (state.accounts.get(route.account)?.machine.value === 'expired') return 'stale';
   return seenIn === active.epoch || isLocal(route.machine.value) ? null : 'unknown';
 }
+
+/** A connector that belongs to accounts, shown while there is none. */
+const waitsForAccount = ({ machine: { context } }: RouteRecord): boolean =>
+  context.device !== null && !isExempt(context.device);
 
 /** Reasons that this device knows by itself, without a read of this epoch. */
 const isLocal = (value: RouteValue): boolean => value === 'dropped' || value === 'rejected';

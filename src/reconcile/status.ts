@@ -1,9 +1,10 @@
 /** What a person or a program is told of the state now. The shape is the contract of `status --json`, DESIGN 10. */
 import type { Uint64 } from '../events/index.ts';
+import { isExempt, routeTable } from '../machines/index.ts';
 import { due, effectText, type Effect } from './due.ts';
 import type { RouteTable } from './project.ts';
 import { standingOf, type Reason } from './standing.ts';
-import { allRoutes, routeKey, type Anomaly, type RouteRecord, type State } from './state.ts';
+import { allRoutes, newRoute, routeKey, type Anomaly, type RouteRecord, type State } from './state.ts';
 
 export interface RouteStatus {
   readonly connector: string;
@@ -55,7 +56,21 @@ function relevantRoutes(state: State): RouteRecord[] {
   // A route that moved between device and account by release leaves an empty record behind.
   const lives = (route: RouteRecord): boolean =>
     route.machine.context.device !== null || route.handles.length > 0 || route.account !== null;
-  return [...allRoutes(state)].filter((route) => mine(route) && lives(route));
+  return [...[...allRoutes(state)].filter((route) => mine(route) && lives(route)), ...waiting(state)];
+}
+
+/** Connectors that belong to accounts have no route while nobody is signed in; a person looks for them all the same. */
+function waiting(state: State): RouteRecord[] {
+  if (state.head.active !== null) return [];
+  return [...state.connectors.keys()].flatMap((connector) => waitingRoute(state, connector) ?? []);
+}
+
+/** A route in nobody's name, for an installed connector that waits for an account. It is shown, never kept. */
+export function waitingRoute(state: State, connector: string): RouteRecord | undefined {
+  const device = state.connectors.get(connector)?.device;
+  if (device === undefined || isExempt(device)) return undefined;
+  const route = newRoute(null, connector, 0);
+  return { ...route, machine: routeTable.step(route.machine, { type: 'device', device }) };
 }
 
 export function routeStatus(state: State, route: RouteRecord, table: RouteTable): RouteStatus {
