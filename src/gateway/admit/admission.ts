@@ -3,7 +3,7 @@
  * asks, this account and this connector. One noisy account delays and hides no other. DESIGN 7, law L19, threat C35.
  */
 import type { Principal, Upstream } from '../../protocol/authority.ts';
-import { notAdmitted, unreachable } from '../upstream/failure.ts';
+import { notAdmitted, notTried } from '../upstream/failure.ts';
 import { RETRY_MS } from '../bounds.ts';
 import type { GatewayLimits } from '../bounds.ts';
 import { openBreaker } from './breaker.ts';
@@ -53,7 +53,7 @@ export function openAdmission(bounds: GatewayLimits, now: () => number): Admissi
       // By account too: calls that one account can make fail must not close the connector for the others.
       const key = `${account} ${connector} ${upstream.endpoint}`;
       const wait = breaker.ask(key);
-      if (wait > 0) throw unreachable('breaker open', wait);
+      if (wait > 0) throw notTried(wait);
       const limit = Math.min(upstream.limits.concurrency ?? bounds.perConnector, bounds.perConnector);
       const leaveAccount = place(`account ${account}`, bounds.perAccount, 'account');
       try {

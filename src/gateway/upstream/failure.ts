@@ -41,6 +41,10 @@ export const limited = (detail: string, retryAfterMs?: number): UpstreamFailure 
 export const notAdmitted = (detail: string, retryAfterMs: number): UpstreamFailure =>
   new UpstreamFailure(new McpError(-33005, waiting(retryAfterMs)), 'not_sent', detail);
 
+/** The upstream is known to be down: nothing was sent, so a repetition may be made. */
+export const notTried = (retryAfterMs: number): UpstreamFailure =>
+  new UpstreamFailure(new McpError(-33003, waiting(retryAfterMs)), 'not_sent', 'breaker open');
+
 /** `why` is a sentence about form, without content of the upstream's. */
 export const outsideProtocol = (why: string, detail = 'malformed'): UpstreamFailure =>
   new UpstreamFailure(new McpError(-33006, { message: `the connector answered outside the protocol: ${why}` }), 'upstream_protocol', detail); // prettier-ignore
