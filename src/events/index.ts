@@ -40,6 +40,7 @@ export {
   LogConflict,
   LogUnavailable,
   LogUnreadable,
+  type Checkpoint,
   type EventLog,
   type LogReader,
   type LogReport,

@@ -38,6 +38,21 @@ export interface EventLog extends LogReader {
   positionOf(id: string): number | undefined;
   /** Keeps the state hash that the fold has after `position`, so that a replay can be held against it. The first one stays. */
   mark(position: number, stateHash: string): void;
+  /**
+   * Puts by a state that was folded up to `position` (the last of a batch), so that a start need not fold it again. A cache: `key`
+   * says which program can read it, those of other keys are dropped, and of this one the two newest stay. A log may keep none.
+   * *Errors*: {@link LogUnavailable}.
+   */
+  saveCheckpoint?(checkpoint: Checkpoint): void;
+  /** The newest state of `key` that was folded from this very log and is whole, or `undefined`. */
+  loadCheckpoint?(key: string): Checkpoint | undefined;
+}
+
+/** A folded state and its place. */
+export interface Checkpoint {
+  readonly position: number;
+  readonly key: string;
+  readonly bytes: Uint8Array;
 }
 
 /** What {@link LogReader.verify} found. `broken` names the first batch that does not hold. */

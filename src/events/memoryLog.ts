@@ -5,7 +5,7 @@
 import { placeEvent } from './batch.ts';
 import { RULES, type LoggedEvent, type NewEvent } from './catalogue.ts';
 import { GENESIS, hashPayload, headerOf, linkOf, type LogRow, type RowSource } from './chain.ts';
-import { LogConflict, type EventLog, type LogReport } from './log.ts';
+import { LogConflict, type Checkpoint, type EventLog, type LogReport } from './log.ts';
 
 export interface MemoryLogOptions {
   /** Rules version stamped on every event; the catalogue's own when absent. */
@@ -27,6 +27,8 @@ class MemoryLog implements EventLog, RowSource {
   /** Last position of each batch. */
   readonly #ends: number[] = [];
   readonly #marks = new Map<number, string>();
+  /** The newest first. */
+  #checkpoints: readonly Checkpoint[] = [];
 
   constructor(rules: string, salt: string) {
     this.#rules = rules;
@@ -73,6 +75,18 @@ class MemoryLog implements EventLog, RowSource {
   *marks(): Iterable<{ readonly position: number; readonly stateHash: string }> {
     const positions = [...this.#marks.keys()].sort((a, b) => a - b);
     for (const position of positions) yield { position, stateHash: this.#marks.get(position)! };
+  }
+
+  saveCheckpoint(checkpoint: Checkpoint): void {
+    assertMarkable(checkpoint.position, this.head);
+    const others = this.#checkpoints.filter(
+      ({ key, position }) => key === checkpoint.key && position !== checkpoint.position,
+    );
+    this.#checkpoints = [checkpoint, ...others].sort((a, b) => b.position - a.position).slice(0, 2);
+  }
+
+  loadCheckpoint(key: string): Checkpoint | undefined {
+    return this.#checkpoints.find((checkpoint) => checkpoint.key === key);
   }
 
   verify(): LogReport {

@@ -13,6 +13,7 @@ import { acquireLock } from './lock.ts';
 import {
   LogConflict,
   LogUnreadable,
+  type Checkpoint,
   type EventLog,
   type LogReader,
   type LogReport,
@@ -28,6 +29,7 @@ import {
   type LogSettings,
 } from './sqliteConnection.ts';
 import { codeOf, logError } from './logError.ts';
+import { dropCheckpoints, loadCheckpoint, saveCheckpoint } from './sqliteCheckpoints.ts';
 import { migrate } from './sqliteMigrate.ts';
 import { check, emptyWal, OwnedConnection, rollBack } from './sqliteOwner.ts';
 import { SqliteReader } from './sqliteReader.ts';
@@ -146,9 +148,22 @@ class OwnedLog implements SqliteLog {
     this.#owned.write(({ insertMark }) => insertMark.run(position, stateHash));
   }
 
+  saveCheckpoint(checkpoint: Checkpoint): void {
+    assertMarkable(checkpoint.position, this.head);
+    this.#owned.write((connection) => {
+      saveCheckpoint(connection, checkpoint);
+    });
+  }
+
+  loadCheckpoint(key: string): Checkpoint | undefined {
+    return this.#owned.write((connection) => loadCheckpoint(connection, key));
+  }
+
   redact(position: number): void {
     assertMarkable(position, this.head);
     this.#owned.write((connection) => {
+      // They were folded from what is to be forgotten.
+      dropCheckpoints(connection);
       const payload = connection.eventsFrom.get(position, 1)?.[9] ?? null;
       if (payload !== null) connection.redact.run(hashPayload(this.salt, payload), null, position);
       emptyWal(connection);

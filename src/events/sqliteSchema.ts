@@ -39,11 +39,14 @@ export interface LogTables {
   marks: { position: number; stateHash: string };
   /** One row, made with the file: see `hashPayload`. */
   origin: { one: number; salt: string };
+  /** States put by: caches, see sqliteCheckpoints.ts. `link` is the one at `position`, `digest` the hash of `bytes`. */
+  checkpoints: { position: number; key: string; link: string; digest: string; bytes: Uint8Array };
 }
 
 /** Name → migration, run in the order of the names, up only. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-events': { up: createTables },
+  '0002-checkpoints': { up: createCheckpoints },
 };
 
 async function createTables(db: Kysely<LogTables>): Promise<void> {
@@ -83,6 +86,18 @@ async function createTables(db: Kysely<LogTables>): Promise<void> {
   await db
     .insertInto('origin')
     .values({ one: 1, salt: randomBytes(16).toString('hex') })
+    .execute();
+}
+
+async function createCheckpoints(db: Kysely<LogTables>): Promise<void> {
+  await db.schema
+    .createTable('checkpoints')
+    .addColumn('position', 'integer', (column) => column.primaryKey())
+    .addColumn('key', 'text', (column) => column.notNull())
+    .addColumn('link', 'text', (column) => column.notNull())
+    .addColumn('digest', 'text', (column) => column.notNull())
+    .addColumn('bytes', 'blob', (column) => column.notNull())
+    .modifyEnd(sql`strict`)
     .execute();
 }
 
@@ -173,4 +188,27 @@ export const sqlTexts = {
   ),
   marks: text(write.selectFrom('marks').select(['position', 'stateHash']).orderBy('position')),
   salt: text(write.selectFrom('origin').select('salt').where('one', '=', 1)),
+  checkpoints: text(
+    write
+      .selectFrom('checkpoints')
+      .select(['position', 'link', 'digest', 'bytes'])
+      .where('key', '=', '')
+      .orderBy('position', 'desc'),
+  ),
+  insertCheckpoint: text(
+    write
+      .insertInto('checkpoints')
+      .values({ position: 0, key: '', link: '', digest: '', bytes: new Uint8Array() })
+      .onConflict((conflict) => conflict.doNothing()),
+  ),
+  /** All but those of a key. */
+  deleteCheckpoints: text(write.deleteFrom('checkpoints').where('key', '!=', '')),
+  /** All but so many of the newest. */
+  deleteOldCheckpoints: text(
+    write
+      .deleteFrom('checkpoints')
+      .where('position', 'not in', (query) =>
+        query.selectFrom('checkpoints').select('position').orderBy('position', 'desc').limit(1),
+      ),
+  ),
 };
