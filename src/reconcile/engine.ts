@@ -19,11 +19,12 @@ import type { Effect } from './due.ts';
 import { nextWake } from './due.ts';
 import { evolve, isNoise } from './evolve.ts';
 import { explain, type Explanation } from './explain.ts';
-import { StateHasher } from './hash.ts';
+import type { StateHasher } from './hash.ts';
+import { restore, type Keeper } from './keeping.ts';
 import { LiveTable, type RouteName } from './liveTable.ts';
 import { Performing, type Perform } from './performing.ts';
 import type { RouteTable } from './project.ts';
-import { initialState, routeKey, type State } from './state.ts';
+import { routeKey, type State } from './state.ts';
 import { statusOf, type Status } from './status.ts';
 import type { Turn } from './turn.ts';
 
@@ -77,8 +78,9 @@ export function openReconciler(options: ReconcilerOptions): Reconciler {
 
 class Engine implements Reconciler {
   readonly #options: ReconcilerOptions;
-  readonly #state: State = initialState();
+  readonly #state: State;
   readonly #hasher: StateHasher;
+  readonly #keeper: Keeper;
   readonly #table = new LiveTable();
   readonly #subject: BehaviorSubject<RouteTable>;
   readonly #performing: Performing;
@@ -91,8 +93,7 @@ class Engine implements Reconciler {
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
-    for (const event of options.log.read()) evolve(this.#state, event);
-    this.#hasher = new StateHasher(this.#state);
+    ({ state: this.#state, hasher: this.#hasher, keeper: this.#keeper } = restore(options.log));
     this.#subject = new BehaviorSubject<RouteTable>(this.#table.entries);
     this.#performing = new Performing(options.perform, (effect, fact, cause) => this.#finish(effect, fact, cause));
   }
@@ -171,6 +172,7 @@ class Engine implements Reconciler {
     if (!this.readOnly && this.#table.publish(this.#state, routes)) this.#emit();
     this.#perform(routes, touched.accounts);
     this.#schedule();
+    if (!this.readOnly) this.#keeper.afterTurn(this.#state, this.#hasher);
   }
 
   /** Evolves in memory and returns what belongs into the log. */
@@ -205,16 +207,27 @@ class Engine implements Reconciler {
     const batch = [...this.#unwritten, ...events];
     const wasReadOnly = this.readOnly;
     try {
-      const before = log.head;
+      // Where this state says that the log ends, not where the log does: another writer's rows would shift every position after them.
+      const before = this.#state.head.position - batch.length;
       log.append(batch, before);
       this.#unwritten = [];
-      if (Math.floor(before / MARK_EVERY) !== Math.floor(log.head / MARK_EVERY))
-        log.mark(log.head, this.#hasher.hash());
+      this.#mark(before);
     } catch (error) {
       if (!(error instanceof LogUnavailable)) throw error;
       this.#unwritten = batch;
     }
     if (wasReadOnly && !this.readOnly) this.#recover();
+  }
+
+  /** A mark that can't be written is left out: the events are recorded, and must not be taken for unwritten. */
+  #mark(before: number): void {
+    const { log } = this.#options;
+    if (Math.floor(before / MARK_EVERY) === Math.floor(log.head / MARK_EVERY)) return;
+    try {
+      log.mark(log.head, this.#hasher.hash());
+    } catch (error) {
+      if (!(error instanceof LogUnavailable)) throw error;
+    }
   }
 
   /** The log is back: everything that was held back is looked at again. */
@@ -262,6 +275,7 @@ class Engine implements Reconciler {
   }
 
   close(): Promise<void> {
+    if (!this.#ended && !this.readOnly) this.#keeper.atEnd(this.#state, this.#hasher);
     this.#end();
     this.#subject.complete();
     return Promise.resolve();

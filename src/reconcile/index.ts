@@ -21,6 +21,8 @@ export { formatInstant } from './instant.ts';
 export { explain, type Explanation, type Link } from './explain.ts';
 export { statusOf, routeStatus, type RouteStatus, type Status } from './status.ts';
 export { StateHasher, stateHash, canonical } from './hash.ts';
+export { checkpointKey, decodeCheckpoint, encodeCheckpoint, type Restored } from './checkpoint.ts';
+export { restore } from './keeping.ts';
 export { HeapDeadlines, ScanDeadlines, type Alarm, type Deadlines } from './deadlines.ts';
 export { allRoutes, findRoute, initialState, routeKey } from './state.ts';
 export type {
