@@ -92,6 +92,8 @@ export const documents: Readonly<Record<string, z.ZodObject>> = {
     runs: position,
     violations: z.array(z.looseObject({ seed: position, law: z.string(), position, text: z.string() })),
     nonConverged: position,
+    unmet: z.array(z.string()).describe('classes of fault that so many runs should have met'),
+    events: position,
     faults: z.record(z.string(), position).describe('class of fault: how often it happened'),
     cpuSeconds: z.number().nonnegative(),
   }),
