@@ -84,7 +84,7 @@ class Engine implements Reconciler {
   readonly #table = new LiveTable();
   readonly #subject: BehaviorSubject<RouteTable>;
   readonly #performing: Performing;
-  #queue: (readonly NewEvent[])[] = [];
+  #queue: (() => readonly NewEvent[])[] = [];
   #busy = false;
   #unwritten: NewEvent[] = [];
   #unlogged = 0;
@@ -129,23 +129,35 @@ class Engine implements Reconciler {
   accept(facts: Fact | readonly Fact[], cause: number | null = null): void {
     const { edge } = this.#options;
     const list: readonly Fact[] = Array.isArray(facts) ? (facts as readonly Fact[]) : [facts as Fact];
-    this.#enqueue(list.map((fact) => ({ ...fact, id: edge.newId(), at: edge.now(), cause })));
+    const events = list.map((fact) => ({ ...fact, id: edge.newId(), at: edge.now(), cause }));
+    this.#enqueue(() => events);
   }
 
   acceptEvents(events: readonly NewEvent[]): void {
+    this.#enqueue(() => this.#unheard(events));
+  }
+
+  /** Asked when their turn has come, as an id may stand twice in a batch, or in two that wait. */
+  #unheard(events: readonly NewEvent[]): readonly NewEvent[] {
     const { log } = this.#options;
-    const held = new Set(this.#unwritten.map(({ id }) => id));
-    this.#enqueue(events.filter(({ id }) => !held.has(id) && log.positionOf(id) === undefined));
+    const heard = new Set(this.#unwritten.map(({ id }) => id));
+    const unheard: NewEvent[] = [];
+    for (const event of events) {
+      if (heard.has(event.id) || log.positionOf(event.id) !== undefined) continue;
+      heard.add(event.id);
+      unheard.push(event);
+    }
+    return unheard;
   }
 
   /** A listener of the table may hand in facts of its own: they are the next turn, never a turn within a turn. */
-  #enqueue(events: readonly NewEvent[]): void {
-    if (this.#ended || events.length === 0) return;
+  #enqueue(events: () => readonly NewEvent[]): void {
+    if (this.#ended) return;
     this.#queue.push(events);
     if (this.#busy) return;
     this.#busy = true;
     try {
-      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) this.#turn(next);
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) this.#turn(next());
     } catch (error) {
       this.#fail(error);
     } finally {

@@ -75,6 +75,20 @@ describe('what changes nothing', () => {
     bench.engine.acceptEvents([event]);
     expect(bench.types).toEqual(['engine.started', 'hints.opened']);
   });
+
+  test('is an id that stands twice in one batch, or in two that wait for their turn', async () => {
+    const bench = await docsLive();
+    const event = (id: string) =>
+      ({ type: 'hints.opened', data: { incarnation: 'i' }, id, at: bench.edge.nowMs, cause: null }) as const;
+    bench.engine.acceptEvents([event('batch'), event('batch')]);
+    const hear = (table: { size: number }): void =>
+      void (table.size === 0 && bench.engine.acceptEvents([event('wait')]));
+    bench.engine.tables.subscribe(hear);
+    bench.engine.tables.subscribe(hear);
+    bench.signIn('bob').install('mail');
+    expect(bench.types.filter((type) => type === 'hints.opened')).toHaveLength(2);
+    expect([bench.failures, bench.engine.position]).toEqual([[], bench.log.head]);
+  });
 });
 
 describe('while the log is away', () => {
