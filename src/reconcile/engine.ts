@@ -86,7 +86,9 @@ class Engine implements Reconciler {
   readonly #performing: Performing;
   #queue: (() => readonly NewEvent[])[] = [];
   #busy = false;
-  #unwritten: NewEvent[] = [];
+  #unwritten: readonly NewEvent[] = [];
+  /** Until then a log that has refused is left alone. */
+  #askLogAtMs = 0;
   #unlogged = 0;
   #cancelWake: () => void = () => undefined;
   #ended = false;
@@ -215,9 +217,16 @@ class Engine implements Reconciler {
 
   /** What can't be written is kept and written first when the log is back. */
   #write(events: readonly NewEvent[]): void {
-    const { log } = this.#options;
-    const batch = [...this.#unwritten, ...events];
     const wasReadOnly = this.readOnly;
+    this.#unwritten = this.#unwritten.concat(events);
+    // A log on disk is opened anew and checked each time it is asked: not once an event.
+    if (wasReadOnly && this.#options.edge.now() < this.#askLogAtMs) return;
+    this.#append(this.#unwritten);
+    if (wasReadOnly && !this.readOnly) this.#recover();
+  }
+
+  #append(batch: readonly NewEvent[]): void {
+    const { log, edge } = this.#options;
     try {
       // Where this state says that the log ends, not where the log does: another writer's rows would shift every position after them.
       const before = this.#state.head.position - batch.length;
@@ -226,9 +235,8 @@ class Engine implements Reconciler {
       this.#mark(before);
     } catch (error) {
       if (!(error instanceof LogUnavailable)) throw error;
-      this.#unwritten = batch;
+      this.#askLogAtMs = edge.now() + RETRY_LOG_MS;
     }
-    if (wasReadOnly && !this.readOnly) this.#recover();
   }
 
   /** A mark that can't be written is left out: the events are recorded, and must not be taken for unwritten. */
@@ -262,7 +270,8 @@ class Engine implements Reconciler {
     const { edge } = this.#options;
     const next = nextWake(this.#state);
     const waitMs = next === null ? Infinity : Math.max(0, next - edge.now());
-    const soonMs = this.readOnly ? Math.min(waitMs, RETRY_LOG_MS) : waitMs;
+    const askMs = this.readOnly ? Math.max(0, this.#askLogAtMs - edge.now()) : Infinity;
+    const soonMs = Math.min(waitMs, askMs);
     this.#cancelWake = soonMs === Infinity ? () => undefined : edge.wake(soonMs, () => this.#wake());
   }
 

@@ -107,6 +107,26 @@ describe('while the log is away', () => {
     expect(bench.types.slice(-2)).toEqual(['route.opened', 'connector.toggled']);
   });
 
+  test('the log is asked once a second, however much is heard meanwhile, and gets all of it at once', async () => {
+    const bench = await docsLive();
+    const { appends } = bench.log;
+    bench.log.full = true;
+    for (let second = 0; second < 3; second++) {
+      for (let count = 0; count < 10; count++)
+        bench.engine.accept({ type: 'hints.opened', data: { incarnation: 'i' } });
+      bench.edge.pass(1_000);
+    }
+    expect(bench.log.refusals).toBe(4);
+    bench.log.full = false;
+    bench.edge.pass(1_000);
+    expect([bench.engine.readOnly, bench.log.appends - appends, bench.log.head]).toEqual([
+      false,
+      1,
+      bench.engine.position,
+    ]);
+    expect(bench.types.slice(-30)).toEqual(Array<string>(30).fill('hints.opened'));
+  });
+
   test('closes are performed, nothing that asks to be seen is begun', async () => {
     const bench = await docsLive();
     bench.log.full = true;

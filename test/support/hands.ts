@@ -56,12 +56,14 @@ export class FullableLog implements EventLog {
   full = false;
   taken = false;
   appends = 0;
+  refusals = 0;
 
   get head(): number {
     return this.inner.head;
   }
   append(events: readonly NewEvent[], expectedHead?: number): ReturnType<EventLog['append']> {
     if (this.taken) throw new LogConflict('somebody else writes this log');
+    if (this.full) this.refusals += 1;
     if (this.full) throw new LogUnavailable('disk full');
     this.appends += 1;
     return this.inner.append(events, expectedHead);
