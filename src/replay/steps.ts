@@ -6,9 +6,6 @@ import type { RecordedEvent } from '../events/index.ts';
 import {
   LiveTable,
   StateHasher,
-  dueForAccount,
-  dueForRoute,
-  effectText,
   evolve,
   findRoute,
   initialState,
@@ -20,8 +17,8 @@ import {
   type RouteName,
   type RouteStatus,
   type State,
-  type Turn,
 } from '../reconcile/index.ts';
+import { Owed, touchedRoutes } from './owed.ts';
 import { remarkOn, type Remark } from './remark.ts';
 import type { Recording } from './recording.ts';
 
@@ -65,11 +62,11 @@ export class Player {
   readonly #hasher = new StateHasher(this.state);
   readonly #routes = new Map<string, Seen>();
   readonly #accounts = new Map<string, string>();
-  readonly #due = new Map<string, ReadonlyMap<string, Effect>>();
+  readonly #owed = new Owed();
 
-  /** Everything owed after the newest event, by identity. */
-  *due(): Iterable<Effect> {
-    for (const owed of this.#due.values()) yield* owed.values();
+  /** Everything owed after the newest event. */
+  due(): Iterable<Effect> {
+    return this.#owed;
   }
 
   stateHash(): string {
@@ -81,17 +78,11 @@ export class Player {
     const activeBefore = this.state.head.active;
     const turn = evolve(this.state, event);
     this.#hasher.note(turn);
-    const names = [
-      ...touchedRoutes(this.state, turn, [activeBefore?.account, this.state.head.active?.account]).values(),
-    ];
+    const names = touchedRoutes(this.state, turn, activeBefore?.account);
     const seenBefore = new Map(names.map((name) => [keyOf(name), this.table.entries.get(keyOf(name))]));
     this.table.withdraw(this.state, names);
     this.table.publish(this.state, names);
     const accounts = [...new Set(turn.accounts)];
-    const owed = [
-      ...names.map((name) => this.#owedNow(keyOf(name), routeEffects(this.state, name))),
-      ...accounts.map((account) => this.#owedNow(`account ${account}`, dueForAccount(this.state, account))),
-    ];
     return {
       event,
       remark,
@@ -99,18 +90,9 @@ export class Player {
       accounts: accounts.flatMap((account) => this.#accountChange(account)),
       routes: names.flatMap((name) => this.#routeChange(name)),
       ...this.#tableChange(seenBefore),
-      newlyDue: owed.flatMap(({ added }) => added),
-      noLongerDue: owed.flatMap(({ gone }) => gone),
+      ...this.#owed.update(this.state, names, accounts),
       anomalies: [...this.state.anomalies.values()].filter(({ lastPosition }) => lastPosition === event.position),
     };
-  }
-
-  #owedNow(group: string, effects: readonly Effect[]): { added: Effect[]; gone: Effect[] } {
-    const before = this.#due.get(group) ?? new Map<string, Effect>();
-    const now = new Map(effects.map((effect) => [effectText(effect), effect]));
-    if (now.size > 0) this.#due.set(group, now);
-    else this.#due.delete(group);
-    return { added: missing(now, before), gone: missing(before, now) };
   }
 
   #accountChange(account: string): AccountChange[] {
@@ -158,44 +140,3 @@ export function* steps(log: Recording, until = Infinity): Generator<Step, Player
 }
 
 const keyOf = ({ account, connector }: RouteName): string => routeKey(account, connector);
-
-const missing = (from: ReadonlyMap<string, Effect>, than: ReadonlyMap<string, Effect>): Effect[] =>
-  [...from].filter(([text]) => !than.has(text)).map(([, effect]) => effect);
-
-function routeEffects(state: State, { account, connector }: RouteName): readonly Effect[] {
-  const route = findRoute(state, account, connector);
-  return route === undefined ? [] : dueForRoute(state, route);
-}
-
-/** Routes that a turn touched, and every route of an account that became something else or is active since or until then. */
-function touchedRoutes(
-  state: State,
-  turn: Turn,
-  [before, after]: readonly [string | undefined, string | undefined],
-): ReadonlyMap<string, RouteName> {
-  const names = new Map<string, RouteName>();
-  const upheaved = new Set(turn.upheaved);
-  if (before !== after) for (const account of [before, after]) if (account !== undefined) upheaved.add(account);
-  for (const account of upheaved) for (const route of state.routes.get(account)?.values() ?? []) add(names, route);
-  for (const route of turn.routes) add(names, route);
-  return names;
-}
-
-function add(names: Map<string, RouteName>, { account, connector }: RouteName): void {
-  names.set(routeKey(account, connector), { account, connector });
-}
-
-/** Names of a state that stand for accounts in what is shown: the order of first appearance, which redaction does not change. */
-export function accountLabel(state: State, account: string): string {
-  return `account ${String(state.accounts.get(account)?.ordinal ?? '?')}`;
-}
-
-/** `docs`, or `account 1/docs`. */
-export function routeLabel(state: State, { account, connector }: RouteName): string {
-  return account === null ? connector : `${accountLabel(state, account)}/${connector}`;
-}
-
-/** Whether a route is of this device or of the active account: the others are rarely what a reader looks for. */
-export function isForeground(state: State, { account }: RouteName): boolean {
-  return account === null || account === state.head.active?.account;
-}

@@ -14,9 +14,10 @@ import {
   type PublishedRoute,
   type State,
 } from '../reconcile/index.ts';
+import { accountLabel, effectLabel, isForeground, routeLabel } from './labels.ts';
 import { effectOf } from './outcome.ts';
 import { MarkCheck, type Difference, type Recording } from './recording.ts';
-import { accountLabel, isForeground, Player, routeLabel, type RouteChange, type Seen, type Step } from './steps.ts';
+import { Player, type RouteChange, type Seen, type Step } from './steps.ts';
 
 /** Version of the text, in its first line. */
 export const TRANSCRIPT_VERSION = 1;
@@ -116,11 +117,6 @@ function dueChanges(state: State, { event, newlyDue, noLongerDue }: Step): strin
     ...newlyDue.map((effect) => `+ ${effectLabel(state, effect)}`),
     ...noLongerDue.filter((effect) => !ends(effect)).map((effect) => `- ${effectLabel(state, effect)}`),
   ];
-}
-
-function effectLabel(state: State, effect: Effect): string {
-  if (effect.kind === 'fetchSnapshot') return `read ${accountLabel(state, effect.account)}`;
-  return `${effect.kind === 'openRoute' ? 'open' : 'close'} ${routeLabel(state, effect)}`;
 }
 
 /** How things stand: the account, every route in the foreground, what is owed, and the hash that says all of it. */
