@@ -54,7 +54,9 @@ function passTime(turn: Turn, alarms: readonly Alarm[]): void {
 }
 
 function fold(turn: Turn, event: LoggedEvent): void {
-  const { position, at: atMs } = event;
+  const { position } = event;
+  // Not the event's own time, should that be an older one: what waits from then on would have waited already.
+  const atMs = turn.state.head.now;
   switch (event.type) {
     case 'engine.started':
       return start(turn);
@@ -283,7 +285,7 @@ function failWith(
   event: LoggedEvent,
   how: { contract: boolean; retryAfterMs: number },
 ): void {
-  turn.give(route, { type: 'failed', atMs: event.at, jitter: jitterOf(event.id), ...how });
+  turn.give(route, { type: 'failed', atMs: turn.state.head.now, jitter: jitterOf(event.id), ...how });
 }
 
 function closed(turn: Turn, data: RouteOutcome): RouteRecord | undefined {

@@ -37,6 +37,19 @@ test('an account goes stale and expires on time while its reads fail one after t
   expect(bench.engine.explain('docs')).toMatchObject({ state: 'closing', reason: 'stale' });
 });
 
+test('a wait begins at the newest instant that is known, should an event bear an older one', () => {
+  const s = docsPublished().poll();
+  const { now } = s.state.head;
+  s.now -= 60 * MINUTE;
+  const { account, epoch } = s;
+  s.learn({ type: 'snapshot.failed', data: { account, epoch, reason: 'away', retryAfterMs: null } });
+  expect(s.owed).not.toContain('fetchSnapshot');
+  s.reject('docs')
+    .closeAll()
+    .read(6, { docs: connected(1) });
+  expect([s.reasonOf('docs'), nextWake(s.state)]).toEqual(['rejected', now + 2 * SECOND]);
+});
+
 test('the heap and the scan tell every instant alike', () => {
   const moves = fc.array(fc.tuple(fc.nat({ max: 6 }), fc.nat({ max: 90 })), { minLength: 5, maxLength: 40 });
   fc.assert(
