@@ -15,9 +15,14 @@ const NEXT: ReadonlyMap<string, string> = new Map([
   ['SQLITE_IOERR', 'the disk reported an error: check the disk'],
 ]);
 
+/** Whether an error is one of the log's own. */
+export function isLogError(error: unknown): error is LogConflict | LogUnavailable | LogUnreadable {
+  return error instanceof LogConflict || error instanceof LogUnavailable || error instanceof LogUnreadable;
+}
+
 /** The typed error for what was thrown; typed errors pass. */
 export function logError(error: unknown, path: string): Error {
-  if (error instanceof LogConflict || error instanceof LogUnavailable || error instanceof LogUnreadable) return error;
+  if (isLogError(error)) return error;
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error ? error : new Error(String(error));
   const primary = code.split('_').slice(0, 2).join('_');

@@ -1,9 +1,11 @@
 /** An open log file: its settings, made anew on every open, and its statements. */
 import Database from 'better-sqlite3';
 import type { Statement } from 'better-sqlite3';
+import type { ChainPoint } from './chain.ts';
 import { LogUnavailable, LogUnreadable } from './log.ts';
 import { logError } from './logError.ts';
 import { APPLICATION_ID, FORMAT, sqlTexts, type StoredRow } from './sqliteSchema.ts';
+import type { Segment } from './sqliteSegments.ts';
 import { assertSqliteVersion } from './storeFile.ts';
 
 const OWNER_WAIT_MS = 250;
@@ -33,6 +35,12 @@ export interface Connection {
   readonly insertWord: Statement<[text: string]>;
   readonly insertMark: Statement<[position: number, stateHash: string]>;
   readonly marks: Statement<[], { position: number; stateHash: string }>;
+  readonly segmentFrom: Statement<[position: number, limit: 1], Segment>;
+  readonly lastSegment: Statement<[limit: 1], ChainPoint>;
+  readonly insertSegment: Statement<
+    [first: number, last: number, before: string, link: string, hash: string, body: string]
+  >;
+  readonly deleteSegment: Statement<[position: number, position: number]>;
   readonly salt: Statement<[one: 1], string>;
   readonly begin: Statement<[]>;
   readonly commit: Statement<[]>;
@@ -95,6 +103,10 @@ export function prepareStatements(db: Database.Database): Connection {
     insertWord: db.prepare(sqlTexts.insertWord),
     insertMark: db.prepare(sqlTexts.insertMark),
     marks: db.prepare(sqlTexts.marks),
+    segmentFrom: db.prepare(sqlTexts.segmentFrom),
+    lastSegment: db.prepare(sqlTexts.lastSegment),
+    insertSegment: db.prepare(sqlTexts.insertSegment),
+    deleteSegment: db.prepare(sqlTexts.deleteSegment),
     salt: db.prepare<[1], string>(sqlTexts.salt).pluck(),
     begin: db.prepare('begin immediate'),
     commit: db.prepare('commit'),

@@ -28,12 +28,15 @@ import {
   type Connection,
   type LogSettings,
 } from './sqliteConnection.ts';
-import { codeOf, logError } from './logError.ts';
+import { codeOf, isLogError, logError } from './logError.ts';
 import { dropCheckpoints, loadCheckpoint, saveCheckpoint } from './sqliteCheckpoints.ts';
 import { migrate } from './sqliteMigrate.ts';
 import { check, emptyWal, OwnedConnection, rollBack } from './sqliteOwner.ts';
 import { SqliteReader } from './sqliteReader.ts';
 import { assertStoreFile, prepareStoreFile } from './storeFile.ts';
+
+/** Segments that one rest seals at most: it must not hold up a turn. */
+const REST_SEGMENTS = 10;
 
 export interface SqliteLogOptions {
   /** Rules version stamped on every event; the catalogue's own when absent. */
@@ -43,8 +46,12 @@ export interface SqliteLogOptions {
 /** A log on disk that this process owns. */
 export interface SqliteLog extends EventLog, RowSource {
   readonly path: string;
-  /** For idle moments: moves everything from the WAL into the file. */
-  rest(): void;
+  /**
+   * For idle moments: seals a few thousand events into segments, which are read three times as fast, and moves everything from the
+   * WAL into the file. Says whether there is more to seal. Never fails: a disk that refuses is asked again at the next rest, and rows
+   * that do not hold are not sealed, and left to be found by whoever reads them.
+   */
+  rest(): boolean;
   /** Takes an event's payload out of the file for good. Its hash stays, so the chain holds; the event is read as unknown. */
   redact(position: number): void;
   /** What holds of the connection right now. */
@@ -165,13 +172,31 @@ class OwnedLog implements SqliteLog {
       // They were folded from what is to be forgotten.
       dropCheckpoints(connection);
       const payload = connection.eventsFrom.get(position, 1)?.[9] ?? null;
+      connection.begin.run();
       if (payload !== null) connection.redact.run(hashPayload(this.salt, payload), null, position);
+      connection.deleteSegment.run(position, position);
+      connection.commit.run();
       emptyWal(connection);
     });
   }
 
-  rest(): void {
+  rest(): boolean {
+    try {
+      return this.#seal();
+    } catch (error) {
+      if (isLogError(error)) return false;
+      throw error;
+    }
+  }
+
+  #seal(): boolean {
+    let sealed = 0;
+    for (const { first, last, before, link, hash, body } of this.#reader.sealable()) {
+      if (sealed++ === REST_SEGMENTS) break;
+      this.#owned.write(({ insertSegment }) => insertSegment.run(first, last, before, link, hash, body));
+    }
     this.#owned.write(emptyWal);
+    return sealed > REST_SEGMENTS;
   }
 
   read(from?: number): Iterable<RecordedEvent> {
@@ -194,13 +219,8 @@ class OwnedLog implements SqliteLog {
     return this.#reader.settings();
   }
 
-  /** Never fails: the disk will say so again at the next open, where somebody can act on it. */
   close(): void {
-    try {
-      this.rest();
-    } catch {
-      // Closed before, or given up.
-    }
+    this.rest();
     this.#owned.close();
     this.#unlock();
   }

@@ -5,6 +5,7 @@ import { recordedEvent, type RawEvent } from './parse.ts';
 import { settingsOf, type Connection, type LogSettings } from './sqliteConnection.ts';
 import { logError } from './logError.ts';
 import type { StoredRow } from './sqliteSchema.ts';
+import { holds, openSegment, segmentsOf, type Segment } from './sqliteSegments.ts';
 import { verifiedRows } from './verifiedRows.ts';
 
 const START: ChainPoint = { position: 0, link: GENESIS };
@@ -45,8 +46,31 @@ export class SqliteReader implements LogReader, RowSource {
   }
 
   *read(from = 1): Generator<RecordedEvent, void, void> {
-    for (const run of this.runs(this.#pointBefore(from)))
-      for (const row of run) if (row[0] >= from) yield recordedEvent(this.#raw(row));
+    for (const raw of this.#raws(this.#pointBefore(from))) if (raw.position >= from) yield recordedEvent(raw);
+  }
+
+  /** From segments where they are and hold, else from rows; each links to the one before. */
+  *#raws(start: ChainPoint): Generator<RawEvent, void, void> {
+    const end = this.head;
+    let point = start;
+    while (point.position < end) {
+      const segment = this.#segmentAfter(point.position, end);
+      if (segment?.before === point.link && segment.first === point.position + 1) {
+        yield* openSegment(segment);
+        point = { position: segment.last, link: segment.link };
+        continue;
+      }
+      const gap = segment === undefined || segment.first === point.position + 1 ? end : segment.first - 1;
+      for (const run of this.runs(point, gap)) {
+        for (const row of run) yield this.#raw(row);
+        point = { position: run.at(-1)![0], link: run.at(-1)![7]! };
+      }
+    }
+  }
+
+  #segmentAfter(position: number, end: number): Segment | undefined {
+    const segment = this.#ask(({ segmentFrom }) => segmentFrom.get(position + 1, 1));
+    return segment !== undefined && segment.last <= end && holds(segment) ? segment : undefined;
   }
 
   *rows(): Generator<LogRow, void, void> {
@@ -68,6 +92,7 @@ export class SqliteReader implements LogReader, RowSource {
         for (const row of run) if (row[7] !== null) seen.batches++;
         [seen.head, seen.link] = [last[0], last[7]!];
       }
+      this.#verifySegments();
       return { ...seen, broken: damage === null ? null : { position: seen.head, reason: damage } };
     } catch (error) {
       if (!(error instanceof LogUnreadable)) throw error;
@@ -75,6 +100,26 @@ export class SqliteReader implements LogReader, RowSource {
         error instanceof BrokenChain ? [error.position, error.reason] : [seen.head + 1, error.message];
       return { ...seen, broken: { position, reason } };
     }
+  }
+
+  /** Segments are made anew from the rows and must come out the same. */
+  #verifySegments(): void {
+    for (let at = 1; ;) {
+      const segment = this.#ask(({ segmentFrom }) => segmentFrom.get(at, 1));
+      if (segment === undefined) return;
+      const unlike = new BrokenChain(segment.first, 'the sealed segment is not what the rows say');
+      if (!holds(segment)) throw unlike;
+      const start = { position: segment.first - 1, link: segment.before };
+      const [again] = segmentsOf(this.runs(start, segment.last), start, (number) => this.#word(number));
+      if (again?.hash !== segment.hash) throw unlike;
+      at = segment.last + 1;
+    }
+  }
+
+  /** The next segments that could be sealed. Lazy. */
+  *sealable(): Generator<Segment, void, void> {
+    const start = this.#ask(({ lastSegment }) => lastSegment.get(1)) ?? START;
+    yield* segmentsOf(this.runs(start), start, (number) => this.#word(number));
   }
 
   /** What SQLite finds wrong with the file, or `null`. */
@@ -91,11 +136,11 @@ export class SqliteReader implements LogReader, RowSource {
     this.#source().db.close();
   }
 
-  /** Checked rows from after `start` to the head of now, in runs of whole batches. */
-  runs(start: ChainPoint): Generator<readonly StoredRow[], void, void> {
+  /** Checked rows from after `start` to the end of a batch, the head of now when none is given, in runs of whole batches. */
+  runs(start: ChainPoint, end: number = this.head): Generator<readonly StoredRow[], void, void> {
     const page = (from: number, limit: number): readonly StoredRow[] =>
       this.#ask(({ eventsFrom }) => eventsFrom.all(from, limit));
-    return verifiedRows({ page, word: (number) => this.#word(number), salt: this.salt }, start, this.head);
+    return verifiedRows({ page, word: (number) => this.#word(number), salt: this.salt }, start, end);
   }
 
   /** Checks the chain of the newest `events` and returns where it ends. *Errors*: {@link BrokenChain}. */

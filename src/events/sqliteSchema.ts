@@ -14,6 +14,7 @@ import {
   type Generated,
   type Migration,
 } from 'kysely';
+import type { Segment } from './sqliteSegments.ts';
 
 /** `Dcpo`: tells our file from any other SQLite file. */
 export const APPLICATION_ID = 0x4463706f;
@@ -37,6 +38,8 @@ export interface LogTables {
   /** Words that rows refer to by number: event types and rules versions. */
   words: { number: Generated<number>; text: string };
   marks: { position: number; stateHash: string };
+  /** Copies of rows, see sqliteSegments.ts. */
+  segments: Segment;
   /** One row, made with the file: see `hashPayload`. */
   origin: { one: number; salt: string };
   /** States put by: caches, see sqliteCheckpoints.ts. `link` is the one at `position`, `digest` the hash of `bytes`. */
@@ -47,6 +50,7 @@ export interface LogTables {
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-events': { up: createTables },
   '0002-checkpoints': { up: createCheckpoints },
+  '0003-segments': { up: createSegments },
 };
 
 async function createTables(db: Kysely<LogTables>): Promise<void> {
@@ -97,6 +101,19 @@ async function createCheckpoints(db: Kysely<LogTables>): Promise<void> {
     .addColumn('link', 'text', (column) => column.notNull())
     .addColumn('digest', 'text', (column) => column.notNull())
     .addColumn('bytes', 'blob', (column) => column.notNull())
+    .modifyEnd(sql`strict`)
+    .execute();
+}
+
+async function createSegments(db: Kysely<LogTables>): Promise<void> {
+  await db.schema
+    .createTable('segments')
+    .addColumn('first', 'integer', (column) => column.primaryKey())
+    .addColumn('last', 'integer', (column) => column.notNull())
+    .addColumn('before', 'text', (column) => column.notNull())
+    .addColumn('link', 'text', (column) => column.notNull())
+    .addColumn('hash', 'text', (column) => column.notNull())
+    .addColumn('body', 'text', (column) => column.notNull())
     .modifyEnd(sql`strict`)
     .execute();
 }
@@ -187,6 +204,21 @@ export const sqlTexts = {
       .onConflict((conflict) => conflict.doNothing()),
   ),
   marks: text(write.selectFrom('marks').select(['position', 'stateHash']).orderBy('position')),
+  segmentFrom: text(
+    write
+      .selectFrom('segments')
+      .select(['first', 'last', 'before', 'link', 'hash', 'body'])
+      .where('first', '>=', 0)
+      .orderBy('first')
+      .limit(1),
+  ),
+  lastSegment: text(
+    write.selectFrom('segments').select(['last as position', 'link']).orderBy('first', 'desc').limit(1),
+  ),
+  insertSegment: text(
+    write.insertInto('segments').values({ first: 0, last: 0, before: '', link: '', hash: '', body: '' }),
+  ),
+  deleteSegment: text(write.deleteFrom('segments').where('first', '<=', 0).where('last', '>=', 0)),
   salt: text(write.selectFrom('origin').select('salt').where('one', '=', 1)),
   checkpoints: text(
     write

@@ -3,7 +3,7 @@ import { BrokenChain, hashPayload, headerOf, linkOf, type ChainPoint } from './c
 import type { StoredRow } from './sqliteSchema.ts';
 
 /** Rows per page: long enough to pay for the query, short enough that no statement stays open across an append. */
-const PAGE_ROWS = 1_000;
+const PAGE_ROWS = 250;
 
 /** Where rows come from, and what is needed to hash them. */
 export interface StoredRows {

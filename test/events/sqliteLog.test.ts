@@ -102,7 +102,7 @@ it('a chain that broke long ago is found by whoever reads that far, and opening 
   const log = await opened();
   for (const count of [3, 4_000, 4_000]) log.append(eventsOf(count));
   log.close();
-  change(log.path, `update events set at = at + 1 where position = 2`);
+  change(log.path, `delete from segments; update events set at = at + 1 where position = 2`);
   const again = await opened(log.path);
   expect([...again.read(4)]).toHaveLength(8_000);
   expect(() => [...again.read(3)]).toThrow(BrokenChain);
@@ -233,8 +233,58 @@ it('an event of a newer version is kept as it is, and the log goes on behind it'
 it('rest empties the WAL', async () => {
   const log = await opened();
   log.append(eventsOf(50));
-  log.rest();
-  expect(statSync(`${log.path}-wal`).size).toBe(0);
+  expect([log.rest(), statSync(`${log.path}-wal`).size]).toEqual([false, 0]);
+});
+
+/** A log of 3,000 events in batches of 70, sealed as far as it goes, with an unknown and a redacted one among them. */
+async function sealed(): Promise<SqliteLog> {
+  const log = await opened();
+  for (let batch = 0; batch < 43; batch++) log.append([event(snapshot('ann', String(batch))), ...eventsOf(69)]);
+  log.redact(8);
+  while (log.rest());
+  return log;
+}
+
+it('sealed events read as their rows do, from any position', async () => {
+  const log = await sealed();
+  const segments = new Database(log.path, { readonly: true }).prepare('select count(*) from segments').pluck().get();
+  const all = [...log.read()];
+  expect([segments, all.length, log.verify().broken]).toEqual([4, 3_010, null]);
+  change(log.path, 'delete from segments');
+  expect([...log.read()]).toEqual(all);
+  expect([8, 603, 1_500, 2_999].map((from) => [...log.read(from)].length)).toEqual([3_003, 2_408, 1_511, 12]);
+});
+
+it.each([
+  `body = replace(body, '"poll"', '"wake"')`,
+  `hash = upper(hash)`,
+  `before = link`,
+  `last = last + 7`,
+  `first = first + 7`,
+])('a segment that does not hold (%s) is passed over, and found by verify', async (set) => {
+  const log = await sealed();
+  const before = [...log.read()];
+  change(log.path, `update segments set ${set} where first = (select min(first) from segments where first > 1)`);
+  expect([...log.read()]).toEqual(before);
+  expect(log.verify().broken?.reason).toMatch(/sealed segment/);
+});
+
+it('a payload that is redacted leaves its segment too', async () => {
+  const log = await opened();
+  log.append([event(activated('canary-account')), ...eventsOf(700)]);
+  while (log.rest());
+  log.redact(1);
+  expect([...log.read()].filter(isUnknown)).toHaveLength(1);
+  expect(readFileSync(log.path).includes('canary-account')).toBe(false);
+  expect([log.rest(), log.verify().broken]).toEqual([false, null]);
+});
+
+it('what is appended behind a segment goes on from its link', async () => {
+  const log = await sealed();
+  log.append(eventsOf(2));
+  expect([...log.read()].map(({ position }) => position)).toEqual(
+    Array.from({ length: 3_012 }, (_, index) => index + 1),
+  );
 });
 
 it('a row by another program is a conflict, and neither is lost', async () => {
@@ -257,11 +307,11 @@ it('a migration runs after a backup; one that fails leaves the file as it was', 
     up: (kysely: { schema: { createTable: Function } }) =>
       kysely.schema.createTable('more').addColumn('a', 'text').execute() as Promise<void>,
   };
-  await expect(migrate(db, path, { ...migrations, '0002-more': adding, '0003-no': failing })).rejects.toThrow(
+  await expect(migrate(db, path, { ...migrations, '9998-more': adding, '9999-no': failing })).rejects.toThrow(
     LogUnreadable,
   );
   expect(db.prepare(`select count(*) from sqlite_master where name = 'more'`).pluck().get()).toBe(0);
-  expect(await migrate(db, path, { ...migrations, '0002-more': adding })).toEqual(['0002-more']);
+  expect(await migrate(db, path, { ...migrations, '9998-more': adding })).toEqual(['9998-more']);
   expect(await migrate(db, path, migrations)).toEqual([]);
   db.close();
   expect([1, 2].map((number) => statSync(`${path}.backup-${number}`).mode & 0o777)).toEqual([0o600, 0o600]);
