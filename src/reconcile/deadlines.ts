@@ -110,25 +110,30 @@ export class ScanDeadlines implements Deadlines {
   }
 
   take(state: State, nowMs: number): readonly Alarm[] {
-    return [...alarms(state)].filter((alarm) => alarm.atMs <= nowMs);
+    const due: Alarm[] = [];
+    scan(state, (atMs, account, connector) => {
+      if (atMs <= nowMs) due.push({ atMs, account, connector });
+    });
+    return due;
   }
 
   next(state: State): number | null {
-    let next: number | null = null;
-    for (const { atMs } of alarms(state)) next = next === null || atMs < next ? atMs : next;
-    return next;
+    let next = Infinity;
+    scan(state, (atMs) => {
+      if (atMs < next) next = atMs;
+    });
+    return next === Infinity ? null : next;
   }
 }
 
-function* alarms(state: State): Iterable<Alarm> {
-  for (const account of state.accounts.keys()) {
-    const atMs = currentDeadline(state, account, null);
-    if (atMs !== null) yield { atMs, account, connector: null };
+function scan(state: State, visit: (atMs: number, account: string | null, connector: string | null) => void): void {
+  for (const { account, machine } of state.accounts.values()) {
+    const atMs = accountDeadline(machine.context, state.head.now);
+    if (atMs !== null) visit(atMs, account, null);
   }
-  for (const ofAccount of state.routes.values()) {
-    for (const { account, connector } of ofAccount.values()) {
-      const atMs = currentDeadline(state, account, connector);
-      if (atMs !== null) yield { atMs, account, connector };
+  for (const ofAccount of state.routes.values())
+    for (const { account, connector, machine } of ofAccount.values()) {
+      const atMs = routeDeadline(machine.context);
+      if (atMs !== null) visit(atMs, account, connector);
     }
-  }
 }
