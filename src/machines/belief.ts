@@ -106,9 +106,10 @@ const regenerate = (context: RouteContext): RouteContext => ({
   fault: null,
 });
 
+/** What was removed and comes back is installed anew, even as the same release: what is still on its way belongs to the old one. */
 export function install(context: RouteContext, { device }: Of<'device'>): RouteContext {
   const before = context.device?.release.digest;
-  const changed = device !== null && before !== undefined && before !== device.release.digest;
+  const changed = before !== undefined && before !== device?.release.digest;
   return { ...(changed ? regenerate(context) : context), device };
 }
 

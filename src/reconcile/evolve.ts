@@ -170,8 +170,8 @@ const deviceOf = (data: FactOf<'connector.installed'>['data']): Device => ({
 });
 
 /** Tells every route of a connector what the device knows. Whether it belongs to the device or to accounts may change by release. */
-function install(turn: Turn, connector: string, device: Device | null): void {
-  const { boot, active } = turn.state.head;
+function install(turn: Turn, connector: string, device: Device | null, boot = turn.state.head.boot): void {
+  const { active } = turn.state.head;
   const known = turn.state.connectors.get(connector)?.device;
   const same = device !== null && known !== undefined && sameDevice(device, known) ? known : device;
   turn.putConnector(connector, same === null ? null : { device: same, boot });
@@ -206,9 +206,10 @@ function sameDevice(a: Device, b: Device): boolean {
   );
 }
 
+/** A switch reports no release: what this start has not reported stays unreported. */
 function toggle(turn: Turn, connector: string, enabled: boolean): void {
   const installed = turn.state.connectors.get(connector);
-  if (installed !== undefined) install(turn, connector, { ...installed.device, enabled });
+  if (installed !== undefined) install(turn, connector, { ...installed.device, enabled }, installed.boot);
 }
 
 function hint(turn: Turn, account: string, revision: FactOf<'hint.received'>['data']['revision'], atMs: number): void {
