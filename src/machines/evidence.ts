@@ -10,7 +10,8 @@ export interface Device {
   readonly kind: Payload<'connector.installed'>['kind'];
   readonly authorization: Payload<'connector.installed'>['authorization'];
   readonly enabled: boolean;
-  readonly incompatible: string | null;
+  /** Why it can't run here, as far as anything is decided by it. */
+  readonly incompatible: 'not-installed' | 'incompatible' | null;
 }
 
 /** A read of the server that was accepted, as far as one connector is concerned. `entry` null: absent from a complete read. */

@@ -161,13 +161,12 @@ function activate(turn: Turn, account: string, epoch: number, atMs: number): voi
   }
 }
 
-const deviceOf = (data: FactOf<'connector.installed'>['data']): Device => ({
-  release: data.release,
-  kind: data.kind,
-  authorization: data.authorization,
-  enabled: data.enabled,
-  incompatible: data.incompatible,
-});
+const deviceOf = ({ release, kind, authorization, enabled, incompatible }: InstalledData): Device => {
+  // The reason's words stay in the event: they may hold a name, and a redacted log must come to the same state.
+  const sort = incompatible === null || incompatible === 'not-installed' ? incompatible : 'incompatible';
+  return { release, kind, authorization, enabled, incompatible: sort };
+};
+type InstalledData = FactOf<'connector.installed'>['data'];
 
 /** Tells every route of a connector what the device knows. Whether it belongs to the device or to accounts may change by release. */
 function install(turn: Turn, connector: string, device: Device | null, boot = turn.state.head.boot): void {

@@ -27,7 +27,7 @@ function deviceReason(state: State, route: RouteRecord): Reason | null {
   const { device } = route.machine.context;
   const installed = state.connectors.get(route.connector);
   if (device === null || installed === undefined || installed.boot !== state.head.boot) return 'not-installed';
-  if (device.incompatible !== null) return device.incompatible === 'not-installed' ? 'not-installed' : 'incompatible';
+  if (device.incompatible !== null) return device.incompatible;
   if (device.kind !== 'remote' && !isExempt(device)) return 'local-credential-unsupported';
   return device.enabled ? null : 'disabled';
 }

@@ -50,7 +50,7 @@ const routeAlphabet: readonly RouteEvidence[] = [
   { type: 'device', device: remote },
   { type: 'device', device: { ...remote, release: { version: '2', digest: 'e' } } },
   { type: 'device', device: { ...remote, enabled: false } },
-  { type: 'device', device: { ...remote, incompatible: 'needs a newer host' } },
+  { type: 'device', device: { ...remote, incompatible: 'incompatible' } },
   { type: 'device', device: { ...remote, kind: 'stdio' } },
   { type: 'device', device: { ...remote, authorization: 'none' } },
   { type: 'device', device: null },
