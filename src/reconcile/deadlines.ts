@@ -14,7 +14,7 @@ export interface Alarm {
 }
 
 export interface Deadlines {
-  /** Notes that a record's deadline may have changed. */
+  /** Notes a record's deadline, once for each change of it: noted at every touch, one that is far off would be held a thousand times. */
   note(alarm: Alarm): void;
   /** Takes every alarm that is due at `nowMs`, each record once. `state` still stands at the instant before. */
   take(state: State, nowMs: number): readonly Alarm[];

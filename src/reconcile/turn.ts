@@ -67,9 +67,10 @@ export class Turn {
   putRoute(record: RouteRecord): RouteRecord {
     const { account, connector } = record;
     this.routes.push(record);
-    this.#put(this.#routesOf(account ?? ''), connector, record);
+    const before = this.#put(this.#routesOf(account ?? ''), connector, record);
     const atMs = routeDeadline(record.machine.context);
-    if (atMs !== null) this.state.deadlines.note({ atMs, account, connector });
+    const noted = before === undefined ? null : routeDeadline(before.machine.context);
+    if (atMs !== null && atMs !== noted) this.state.deadlines.note({ atMs, account, connector });
     return record;
   }
 
@@ -106,10 +107,12 @@ export class Turn {
   }
 
   #putAccount(record: AccountRecord): AccountRecord {
-    this.#put(this.state.accounts, record.account, record);
+    const before = this.#put(this.state.accounts, record.account, record);
     this.accounts.push(record.account);
-    const atMs = accountDeadline(record.machine.context, this.state.head.now);
-    if (atMs !== null) this.state.deadlines.note({ atMs, account: record.account, connector: null });
+    const { now } = this.state.head;
+    const atMs = accountDeadline(record.machine.context, now);
+    const noted = before === undefined ? null : accountDeadline(before.machine.context, now);
+    if (atMs !== null && atMs !== noted) this.state.deadlines.note({ atMs, account: record.account, connector: null });
     return record;
   }
 
@@ -129,11 +132,13 @@ export class Turn {
     this.#put(this.state.anomalies, key, anomaly);
   }
 
-  /** Replaces or (undefined) removes, and remembers what was there. */
-  #put<K, V>(map: Map<K, V>, key: K, value: V | undefined): void {
+  /** Replaces or (undefined) removes, and remembers and returns what was there. */
+  #put<K, V>(map: Map<K, V>, key: K, value: V | undefined): V | undefined {
     this.changed = true;
-    this.#undo.push(map, key, map.get(key));
+    const before = map.get(key);
+    this.#undo.push(map, key, before);
     set(map, key, value);
+    return before;
   }
 
   /** Every change of the turn, oldest first: in which map, under which key, and what was there before. */

@@ -1,7 +1,15 @@
 /** Time that comes must be told: what nobody is told of is owed by nobody. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { HeapDeadlines, ScanDeadlines, evolve, initialState, nextWake, stateHash } from '../../src/reconcile/index.ts';
+import {
+  HeapDeadlines,
+  ScanDeadlines,
+  evolve,
+  initialState,
+  nextWake,
+  stateHash,
+  type Alarm,
+} from '../../src/reconcile/index.ts';
 import { docsLive, settled, type Bench } from '../support/hands.ts';
 import { connected, docsPublished, MINUTE, SECOND } from '../support/scenario.ts';
 
@@ -48,6 +56,27 @@ test('a wait begins at the newest instant that is known, should an event bear an
     .closeAll()
     .read(6, { docs: connected(1) });
   expect([s.reasonOf('docs'), nextWake(s.state)]).toEqual(['rejected', now + 2 * SECOND]);
+});
+
+test('an instant that is far off is noted once, however often its record is touched meanwhile', () => {
+  const s = docsPublished()
+    .read(6, { docs: connected(2) })
+    .closeAll()
+    .fail('docs', 'contract');
+  let noted = 0;
+  const deadlines = new (class extends HeapDeadlines {
+    override note(alarm: Alarm): void {
+      noted++;
+      super.note(alarm);
+    }
+  })();
+  const state = initialState(deadlines);
+  for (const event of s.log) evolve(state, event);
+  const before = noted;
+  for (let revision = 7; revision < 107; revision++) s.read(revision, { docs: connected(2) });
+  for (const event of s.log.slice(-100)) evolve(state, event);
+  expect(noted - before).toBeLessThan(5);
+  expect(nextWake(state)).toBe(s.now + MINUTE);
 });
 
 test('the heap and the scan tell every instant alike', () => {
