@@ -7,6 +7,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { parseJson } from '../../protocol/index.ts';
 import { LineReader, Tail, textOf } from './lines.ts';
 import { endTree, markVariable, patience, signalGroup, type Patience } from './processTree.ts';
 
@@ -124,7 +125,10 @@ export class StdioTransport implements Transport {
     // Programs print on stdout what belongs on stderr; a daemon that ends them for it would be without half of them.
     if (raw === undefined || message === undefined)
       return this.onerror?.(new Error('a line that is no JSON-RPC message'));
-    if (!this.tap(message, raw)) this.onmessage?.(message as unknown as JSONRPCMessage);
+    if (this.tap(message, raw)) return;
+    // The SDK's client walks what it is given, and one deep line would fill the stack and end the connector.
+    if (isShallow(raw)) this.onmessage?.(message as unknown as JSONRPCMessage);
+    else this.onerror?.(new Error('a message that is nested too deeply'));
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -180,6 +184,15 @@ function parseMessage(raw: string): Readonly<Record<string, unknown>> | undefine
     return object ? (value as Readonly<Record<string, unknown>>) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+function isShallow(raw: string): boolean {
+  try {
+    parseJson(raw);
+    return true;
+  } catch {
+    return false;
   }
 }
 
