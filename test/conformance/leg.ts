@@ -107,5 +107,4 @@ function ownTotal(stdout: string): string {
   return line === undefined ? '' : ` (the suite, with excluded and extensions: ${line.slice(7)})`;
 }
 
-// eslint-disable-next-line no-control-regex
 const plain = (text: string): string => text.replace(/\u001b\[[0-9;]*m/g, '');
