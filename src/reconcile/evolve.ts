@@ -16,6 +16,7 @@ import { generationOf, isExempt, needsAuthorization, type Device } from '../mach
 import { currentDeadline, type Alarm } from './deadlines.ts';
 import { foldSnapshot } from './foldSnapshot.ts';
 import { jitterOf } from './fingerprint.ts';
+import { isFenced } from './project.ts';
 import { allRoutes, findRoute, type Handle, type RouteRecord, type State } from './state.ts';
 import { standingOf } from './standing.ts';
 import { Turn } from './turn.ts';
@@ -30,6 +31,7 @@ export function evolve(state: State, event: RecordedEvent): Turn {
   if (alarms.length > 0) passTime(turn, alarms);
   if (isKnown(event)) fold(turn, event);
   else foldForeign(turn, event.data['connector']);
+  watchFence(turn);
   return turn;
 }
 
@@ -50,6 +52,16 @@ function passTime(turn: Turn, alarms: readonly Alarm[]): void {
     // An account waits for two things, a fetch and its age: when one has come, the other one is still to come.
     const atMs = currentDeadline(state, account, connector);
     if (atMs !== null) state.deadlines.note({ atMs, account, connector });
+  }
+}
+
+/** What the fence has to refuse, belief should have refused: somebody should look. */
+function watchFence(turn: Turn): void {
+  const { state } = turn;
+  for (const route of turn.routes) {
+    const { account, connector } = route;
+    if (isFenced(state, route) && findRoute(state, account, connector) === route)
+      turn.anomaly('fence-refused', account, connector);
   }
 }
 

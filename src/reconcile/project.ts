@@ -24,21 +24,28 @@ export type RouteTable = ReadonlyMap<RouteKey, PublishedRoute>;
 
 /** The route as it may be seen, or `null`. */
 export function project(state: State, route: RouteRecord): PublishedRoute | null {
-  const { wanted, epoch } = standingOf(state, route);
-  if (!wanted || !fenceAdmits(route)) return null;
-  const generation = generationOf(route.machine.context);
-  const handle = handleOf(route, generation, epoch);
-  if (handle === undefined) return null;
-  const read = route.machine.context.read;
+  const handle = wantedHandle(state, route);
+  if (handle === undefined || !fenceAdmits(route)) return null;
+  const { read } = route.machine.context;
   return {
     account: route.account,
     connector: route.connector,
-    generation,
-    epoch,
+    generation: handle.generation,
+    epoch: handle.epoch,
     stamp: read?.stamp ?? null,
     connectionVersion: read?.entry.connectionVersion ?? null,
     tools: handle.tools,
   };
+}
+
+/** Whether the fence alone keeps a route from being seen: what is believed of it is older than what was shown, so one of them is wrong. */
+export const isFenced = (state: State, route: RouteRecord): boolean =>
+  route.handles.length > 0 && !fenceAdmits(route) && wantedHandle(state, route) !== undefined;
+
+/** The open handle that is wanted now, as far as account and belief decide. */
+function wantedHandle(state: State, route: RouteRecord): Handle | undefined {
+  const { wanted, epoch } = standingOf(state, route);
+  return wanted ? handleOf(route, generationOf(route.machine.context), epoch) : undefined;
 }
 
 export const handleOf = (route: RouteRecord, generation: string, epoch: number): Handle | undefined =>
