@@ -75,7 +75,10 @@ export class Performing {
     // A performer that throws has broken its promise; the effect still ends in one event, and its words are not trusted with the log.
     Promise.resolve()
       .then(() => this.#perform(effect, context))
-      .then(done, () => done(brokenOutcome(effect)));
+      .then(
+        (fact) => done(answers(effect, fact) ? fact : brokenOutcome(effect)),
+        () => done(brokenOutcome(effect)),
+      );
   }
 
   /** Effects under way, in the order they were begun within their groups. */
@@ -98,6 +101,22 @@ const groupOf = (effect: Effect): string =>
 function stampOf(state: State, effect: Effect): Stamp | null {
   if (effect.kind === 'fetchSnapshot') return null;
   return findRoute(state, effect.account, effect.connector)?.machine.context.read?.stamp ?? null;
+}
+
+const outcomes: Readonly<Record<Effect['kind'], readonly Fact['type'][]>> = {
+  fetchSnapshot: ['snapshot.received', 'snapshot.failed'],
+  openRoute: ['route.opened', 'route.openFailed'],
+  closeRoute: ['route.closed'],
+};
+
+/** Whether a fact is the outcome of this effect. Another one would change nothing, and the effect would be owed again at once, without end. */
+function answers(effect: Effect, { type, data }: Fact): boolean {
+  const told = data as Partial<Record<'account' | 'connector' | 'generation' | 'epoch', unknown>>;
+  if (!outcomes[effect.kind].includes(type) || told.account !== effect.account || told.epoch !== effect.epoch)
+    return false;
+  return (
+    effect.kind === 'fetchSnapshot' || (told.connector === effect.connector && told.generation === effect.generation)
+  );
 }
 
 function brokenOutcome(effect: Effect): Fact {

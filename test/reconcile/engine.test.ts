@@ -183,6 +183,25 @@ describe('an effect', () => {
     await engine.close();
   });
 
+  test('answered by the outcome of another one ends as failed, and backs off instead of being begun again at once', async () => {
+    const log = memoryLog();
+    const wrong = {
+      type: 'snapshot.failed',
+      data: { account: 'ann', epoch: 999, reason: 'of another login', retryAfterMs: null },
+    } as const;
+    const engine = openReconciler({
+      log,
+      edge: new StillEdge(),
+      package: '0.1.0',
+      boot: 'b',
+      perform: () => Promise.resolve(wrong),
+    });
+    engine.accept({ type: 'account.activated', data: { account: 'ann', epoch: engine.nextEpoch() } });
+    for (let i = 0; i < 20; i++) await settled();
+    expect([...log.read()].filter(({ type }) => type === 'snapshot.failed')).toHaveLength(1);
+    await engine.close();
+  });
+
   test('names the event whose turn began it as its cause', async () => {
     const bench = await docsLive();
     const opened = [...bench.log.read()].at(-1);
