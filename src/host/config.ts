@@ -10,6 +10,12 @@ export const connectorKey = z
   .string()
   .regex(/^[a-z0-9](?:[a-z0-9._-]{0,126}[a-z0-9])?$/, 'a connector is named by a-z, 0-9 and . _ - within');
 
+/** Whether a connector of this name can be installed here; of any other name nothing that is heard concerns this machine. */
+export const canBeInstalled = (name: string): boolean => connectorKey.safeParse(name).success;
+
+/** As long as the log keeps it; what goes out in a header has no spaces. */
+const versionText = z.string().regex(/^[\x21-\x7e]{1,64}$/, 'a version is 1 to 64 characters without spaces');
+
 /** https, or http on loopback only: a cookie goes there. No user, query or fragment. */
 export const baseUrl = z
   .string()
@@ -42,7 +48,7 @@ const local = z.strictObject({
   /** Beyond the allow-list; variables that decide how programs are loaded are refused. */
   env: z.record(z.string(), z.string()).default({}),
   cwd: text.optional(),
-  version: text.optional(),
+  version: versionText.optional(),
   authorization: z.enum(['none', 'api_key', 'oauth2']).default('none'),
   enabled: z.boolean().default(true),
 });
@@ -60,11 +66,11 @@ const binding = z.strictObject({
 const remote = z.strictObject({
   id: connectorKey,
   kind: z.literal('remote'),
-  version: text,
-  digest: text.optional(),
+  version: versionText,
+  digest: text.max(128).optional(),
   authorization: z.enum(['none', 'api_key', 'oauth2']).default('api_key'),
   binding,
-  minimumHostVersion: text.optional(),
+  minimumHostVersion: versionText.optional(),
   enabled: z.boolean().default(true),
 });
 
@@ -83,7 +89,7 @@ const port = z.number().int().min(0).max(65_535);
 export const daemonConfigSchema = z.strictObject({
   /** Log, bindings of agents and the control socket live here; made with mode 0700. */
   stateDir: text,
-  hostVersion: text,
+  hostVersion: versionText,
   /** Base of the control plane: authorizations and snapshots. `null`: this machine has local connectors only. */
   controlUrl: baseUrl.nullable().default(null),
   /** Base of the MCP gateway. A connector can't change it. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { BehaviorSubject, Subject, type Subscription } from 'rxjs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Fact } from '../../src/events/index.ts';
+import { parseFact } from '../../src/events/parse.ts';
 import { silent } from '../../src/host/log.ts';
 import { hintFacts, type HintTimes } from '../../src/host/sources/hints.ts';
 import { sessionFiles } from '../../src/host/sources/sessions.ts';
@@ -119,4 +120,13 @@ test('a switch of the account ends the old channel and opens the new one with it
   accounts.next('bob');
   await until('hints.opened', 2);
   await expect.poll(() => server.sockets[0]?.readyState).toBe(3);
+});
+
+test('a hint about a connector that can not be installed here is a hint about the account', async () => {
+  const { facts, until } = listen();
+  await until('hints.opened');
+  server.sockets[0]?.send(hint('7').replace('docs', 'GitHub'));
+  await until('hint.received');
+  expect(facts[1]).toMatchObject({ data: { revision: '7', connector: null } });
+  expect(facts.map(parseFact)).toEqual(facts);
 });

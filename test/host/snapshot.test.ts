@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { parseFact } from '../../src/events/parse.ts';
 import { openPools, type Pools } from '../../src/host/pools.ts';
 import { controlPlane, type ControlPlane } from '../../src/host/sources/controlPlane.ts';
 import { sessionFiles } from '../../src/host/sources/sessions.ts';
@@ -92,4 +93,14 @@ test('an aborted fetch ends at once in one fact', async () => {
   const fact = fetch(stop.signal);
   setTimeout(() => stop.abort(), 50);
   expect(await fact).toMatchObject({ type: 'snapshot.failed', data: { reason: 'aborted' } });
+});
+
+test('whatever a server calls its connectors, the fact is one that a log can be read with', async () => {
+  const names = ['docs', 'GitHub', 'x-', 'a.', 'A', 'x'.repeat(128)];
+  const connectors = names.map((connectorId) => ({ ...line, connectorId, connectionVersion: 1 }));
+  server.answer = json({ revision: 1, count: names.length, connectors });
+  const fact = await fetch();
+  expect(parseFact(fact)).toEqual(fact);
+  expect(fact.data).toMatchObject({ complete: true });
+  expect(Object.keys('entries' in fact.data ? fact.data.entries : {})).toEqual(['docs', 'x'.repeat(128)]);
 });

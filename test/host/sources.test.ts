@@ -178,6 +178,17 @@ test.each([
   expect(installedFact(found)).toMatchObject({ type: 'connector.installed', data: { incompatible } });
 });
 
+test.each([
+  ['version', { version: 'x'.repeat(65) }],
+  ['version with a space', { version: '1 0' }],
+  ['digest', { version: '1', digest: 'x'.repeat(129) }],
+  ['host version', { version: '1', minimumHostVersion: '9'.repeat(65) }],
+])('a release whose %s no log could keep is refused before anything is opened', (_, release) => {
+  const remote = { id: 'a', kind: 'remote', binding: { bindingRef: 'a' } };
+  expect(connectorSchema.safeParse({ ...remote, version: '1' }).success).toBe(true);
+  expect(connectorSchema.safeParse({ ...remote, ...release }).success).toBe(false);
+});
+
 test('a declared value is no part of the release’s digest, its name and the arguments are', () => {
   const digest = (env: Record<string, string>, args: string[] = []) =>
     look({ id: 'a', kind: 'stdio', command: '/bin/sh', env, args }).release.digest;

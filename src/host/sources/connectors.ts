@@ -103,7 +103,8 @@ function findPackage(name: string): Found {
   const { bin, version } = manifest.data;
   const script = join(folder, typeof bin === 'string' ? bin : (Object.values(bin)[0] ?? ''));
   if (!existsSync(script)) return absent('not-installed');
-  return { command: process.execPath, before: [script], version, digest: fileDigest(script), missing: undefined };
+  const found = { command: process.execPath, before: [script], digest: fileDigest(script), missing: undefined };
+  return { ...found, version: version.slice(0, 64) || undefined };
 }
 
 /** Where Node would find the package from here. Not by `resolve`: a package may hide its manifest. */

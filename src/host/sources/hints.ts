@@ -6,6 +6,7 @@ import { EMPTY, Observable, catchError, defer, repeat, switchMap, takeUntil, tap
 import WebSocket, { type RawData } from 'ws';
 import { uint64, type Fact, type FactOf } from '../../events/index.ts';
 import { hintGreeting, hintHeartbeatMs, hintPing, hintUrl, limits, readHintFrame } from '../../protocol/index.ts';
+import { canBeInstalled } from '../config.ts';
 import type { Log } from '../log.ts';
 import { SessionRefused, type Sessions } from './sessions.ts';
 import { coalesce } from './storm.ts';
@@ -159,5 +160,6 @@ function hintOf(data: RawData, account: string, incarnation: string): FactOf<'hi
   const frame = readHintFrame(Array.isArray(data) ? Buffer.concat(data) : new Uint8Array(data as Buffer));
   if (frame.kind !== 'hint' || (frame.account !== null && frame.account !== account)) return undefined;
   const revision = frame.revision === null ? null : uint64(frame.revision);
-  return { type: 'hint.received', data: { account, revision, connector: frame.connector, incarnation, count: 1 } };
+  const connector = frame.connector !== null && canBeInstalled(frame.connector) ? frame.connector : null;
+  return { type: 'hint.received', data: { account, revision, connector, incarnation, count: 1 } };
 }

@@ -30,7 +30,7 @@ export interface Sessions {
   readonly current: (() => Promise<string | null>) | undefined;
 }
 
-const fileSchema = z.object({ session_id: z.string(), cookie: z.string(), user_id: z.string() });
+const fileSchema = z.object({ session_id: z.string(), cookie: z.string(), user_id: z.string().max(191) });
 const PLACE = '{account}';
 
 /** Logins in files. A path with `{account}` in it names a file for each account, any other path the one login of the machine. */

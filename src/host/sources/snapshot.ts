@@ -1,6 +1,15 @@
 /** *fetch snapshot*, performed: one GET under the account it was asked for, one fact back whatever happens. */
 import { uint64, type FactOf, type Payload } from '../../events/index.ts';
-import { BadSnapshot, clampDelay, limits, readSnapshot, snapshotRequest, type Snapshot } from '../../protocol/index.ts';
+import {
+  BadSnapshot,
+  clampDelay,
+  limits,
+  readSnapshot,
+  snapshotRequest,
+  type Snapshot,
+  type SnapshotEntry,
+} from '../../protocol/index.ts';
+import { canBeInstalled } from '../config.ts';
 import { ControlUnreachable, type ControlPlane } from './controlPlane.ts';
 import { SessionRefused } from './sessions.ts';
 
@@ -48,10 +57,12 @@ function received({ account, epoch, startedAt }: SnapshotWish, snapshot: Snapsho
   return { type: 'snapshot.received', data };
 }
 
+/** A server may name connectors as it likes; one that no release can have here is left out, because no log could be read with it. */
 function entriesOf(snapshot: Snapshot): Payload<'snapshot.received'>['entries'] {
-  const lines = [...snapshot.entries].map(([connector, entry]) => {
-    const read = entry === 'unreadable' ? entry : { ...entry, connectionVersion: uint64(entry.connectionVersion) };
-    return [connector, read] as const;
-  });
-  return Object.fromEntries(lines);
+  const lines = [...snapshot.entries].filter(([connector]) => canBeInstalled(connector));
+  return Object.fromEntries(lines.map(([connector, entry]) => [connector, lineOf(entry)]));
+}
+
+function lineOf(entry: SnapshotEntry | 'unreadable'): Payload<'snapshot.received'>['entries'][string] {
+  return entry === 'unreadable' ? entry : { ...entry, connectionVersion: uint64(entry.connectionVersion) };
 }
