@@ -98,9 +98,12 @@ function cite(state: State, route: RouteRecord, status: RouteStatus): Cited {
       return made([account?.since ?? 0]);
     case 'newer-event':
       return made([state.foreign.get(route.connector) ?? 0]);
-    case 'not-installed':
-      // Known from before the start, and not reported since.
-      return made([route.machine.context.device === null ? route.since : state.head.bootAt]);
+    case 'not-installed': {
+      const { device } = route.machine.context;
+      // Else it is known from before the start, and was not reported since.
+      const isTold = device === null || state.connectors.get(route.connector)?.boot === state.head.boot;
+      return made([isTold ? route.since : state.head.bootAt]);
+    }
     default: {
       const refusedAt = route.machine.context.overlay?.position ?? Infinity;
       const earlier = refusedAt < route.since;

@@ -2,7 +2,7 @@
  * What would change a route's standing, with the numbers of this very case: which snapshot, which revision, what time. The general
  * answer to each reason is in reasons.ts; where the state knows more, it is said here.
  */
-import type { RouteContext } from '../machines/index.ts';
+import { needsAuthorization, type RouteContext } from '../machines/index.ts';
 import { formatInstant } from './instant.ts';
 import { reasonWords } from './reasons.ts';
 import type { Reason } from './standing.ts';
@@ -52,9 +52,15 @@ const remedies: Readonly<Partial<Record<Reason, Remedy>>> = {
 
 /** A phrase that completes "what would change it is …". Names no account. */
 export function wouldChange(state: State, route: RouteRecord, status: RouteStatus): string {
-  if (status.state === 'published')
-    return 'a revocation, a refused call, a switch of account, or the end of its process would withdraw it';
+  if (status.state === 'published') return wouldWithdraw(route);
   if (status.reason === null) return 'the outcome of opening it';
   const account = route.account === null ? undefined : state.accounts.get(route.account);
   return remedies[status.reason]?.(route.machine.context, account) ?? reasonWords(status.reason).wouldChange;
+}
+
+function wouldWithdraw({ account, machine: { context } }: RouteRecord): string {
+  if (account === null) return 'the end of its process, switching it off, or removing it would withdraw it';
+  const answer =
+    context.device !== null && needsAuthorization(context.device) ? 'a revocation, a refused call' : 'a refused call';
+  return `${answer}, a switch of account, switching it off, or removing it would withdraw it`;
 }

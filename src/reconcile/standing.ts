@@ -41,14 +41,14 @@ function accountReason(state: State, route: RouteRecord): Reason | null {
   const { device, seenIn } = route.machine.context;
   if (device === null || !needsAuthorization(device)) return null;
   if (state.accounts.get(route.account)?.machine.value === 'expired') return 'stale';
-  return seenIn === active.epoch || isLocal(route.machine.value) ? null : 'unknown';
+  return seenIn === active.epoch || saysMore(route.machine.value) ? null : 'unknown';
 }
 
 /** A connector that belongs to accounts, shown while there is none. */
 const waitsForAccount = ({ machine: { context } }: RouteRecord): boolean =>
   context.device !== null && !isExempt(context.device);
 
-/** Reasons that this device knows by itself, without a read of this epoch. */
-const isLocal = (value: RouteValue): boolean => value === 'dropped' || value === 'rejected';
+/** Reasons that say more than that no read of this epoch has spoken about the connector. */
+const saysMore = (value: RouteValue): boolean => value === 'dropped' || value === 'rejected' || value === 'unreadable';
 
 const machineReason = ({ machine: { value } }: RouteRecord): Reason | null => (value === 'wanted' ? null : value);

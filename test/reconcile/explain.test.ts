@@ -20,7 +20,9 @@ describe('why', () => {
       .reject('docs')
       .read(6, { docs: reauth(1) })
       .why('docs');
-    expect(why.text).toMatch(/Closed by event 6 .*: a call to docs was refused.*\(-33002\)\. Then event 7 .*docs is to be authorized again/);
+    expect(why.text).toMatch(
+      /Closed by event 6 .*: a call to docs was refused.*\(-33002\)\. Then event 7 .*docs is to be authorized again/,
+    );
     expect(why.chain.map(({ position }) => position)).toEqual([6, 7]);
   });
 
@@ -55,6 +57,31 @@ describe('why', () => {
     const stale = docsPublished().later(61 * MINUTE);
     expect(stale.why('docs')).toMatchObject({ reason: 'stale' });
     expect(stale.why('docs').wouldChange).toContain('1970-01-01T00:16:40.000Z');
+  });
+
+  test('blames the snapshot whose entry could not be read, also the first one of a sign-in', () => {
+    const never = new Scenario().installed('docs').signIn('ann').read(5, { docs: 'unreadable' });
+    const now = docsPublished().signIn('ann').read(6, { docs: 'unreadable' });
+    for (const s of [never, now]) {
+      expect(s.why('docs')).toMatchObject({ reason: 'unreadable', state: s === never ? 'withheld' : 'closing' });
+      expect(s.why('docs').chain.at(-1)).toMatchObject({ position: s.position, type: 'snapshot.received' });
+    }
+  });
+
+  test('blames the report that said it is not installed, not the start before it', () => {
+    const s = new Scenario().installed('files', {
+      kind: 'stdio',
+      authorization: 'none',
+      incompatible: 'not-installed',
+    });
+    expect(s.why('files').chain).toMatchObject([{ position: 2, type: 'connector.installed' }]);
+  });
+
+  test('threatens a local route with nothing that an account does', () => {
+    const s = new Scenario().installed('files', { kind: 'stdio', authorization: 'none' }).open('files');
+    expect(s.why('files').wouldChange).toMatch(/^the end of its process/);
+    expect(s.why('files').wouldChange).not.toMatch(/account|revocation|refused/);
+    expect(docsPublished().why('docs').wouldChange).toMatch(/^a revocation, a refused call, a switch of account/);
   });
 
   test('tells a connector called "constructor" from what every object inherits', () => {
