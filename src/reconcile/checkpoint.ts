@@ -3,7 +3,7 @@
  * lost, it is dropped when anything about it is in doubt, and it says nothing that the log does not say. DESIGN 5.6.
  */
 import { hash } from 'node:crypto';
-import { RULES, SCHEMA } from '../events/index.ts';
+import { eventTypes, RULES, SCHEMA } from '../events/index.ts';
 import { accountTable, matrixOf, routeTable } from '../machines/index.ts';
 import { decodeColumns } from './columnReader.ts';
 import { encodeColumns } from './columns.ts';
@@ -24,17 +24,22 @@ import {
 const FORMAT = 1;
 
 /**
- * Under which a checkpoint is stored. Rules, schema and the shape of what is folded are in it: of another version nothing is found,
- * and the log is folded. A change of the fold alone must raise RULES, as for every state hash.
+ * Under which a program that knows these types of events stores a checkpoint. Rules, schema and the shape of what is folded are in it:
+ * of another version nothing is found, and the log is folded. A change of the fold alone must raise RULES, as for every state hash.
  */
-export const checkpointKey: string = hash(
-  'sha256',
-  canonical([
-    ...[FORMAT, RULES, SCHEMA, matrixOf(routeTable), matrixOf(accountTable)],
-    ...[Object.keys(routeTable.initial.context), Object.keys(accountTable.initial.context)],
-  ]),
-  'hex',
-);
+export const checkpointKeyOf = (types: readonly string[]): string =>
+  hash(
+    'sha256',
+    canonical([
+      ...[FORMAT, RULES, SCHEMA, matrixOf(routeTable), matrixOf(accountTable)],
+      ...[Object.keys(routeTable.initial.context), Object.keys(accountTable.initial.context)],
+      // What this version passed over as unknown, a newer one must fold.
+      types,
+    ]),
+    'hex',
+  );
+
+export const checkpointKey: string = checkpointKeyOf(eventTypes);
 
 interface Kept {
   readonly stateHash: string;

@@ -1,6 +1,7 @@
 /** A start goes on from a state that was put by, and it is as if everything had been folded. */
 import { describe, expect, test } from 'vitest';
-import { LogUnavailable, memoryLog, type EventLog, type Fact } from '../../src/events/index.ts';
+import { eventTypes, LogUnavailable, memoryLog, type EventLog, type Fact } from '../../src/events/index.ts';
+import { checkpointKeyOf } from '../../src/reconcile/checkpoint.ts';
 import { checkpointKey, openReconciler, type Reconciler } from '../../src/reconcile/index.ts';
 import { replay } from '../../src/replay/index.ts';
 import { StillEdge } from '../support/hands.ts';
@@ -92,4 +93,9 @@ test.each([
   expect(reads).toEqual([0, 1_501]);
   expect(again.stateHash()).toBe(replay(log).stateHash);
   await again.close();
+});
+
+test('a program that knows one more type of event folds the log anew: what was passed over as unknown is news to it', () => {
+  expect(checkpointKeyOf(eventTypes)).toBe(checkpointKey);
+  expect(checkpointKeyOf([...eventTypes, 'connector.praised'])).not.toBe(checkpointKey);
 });
