@@ -37,13 +37,24 @@ const anomaly = z.looseObject({
 });
 const link = z.looseObject({ position, at: instant, type: z.string(), text: z.string() });
 
+const hash = z.string();
 const difference = z.looseObject({
   position,
-  agreedUpTo: position,
-  recorded: z.string(),
-  computed: z.string(),
-  rules: z.string(),
-  binding: z.boolean(),
+  agreedUpTo: position.describe('the last state hash before it that agrees'),
+  recorded: hash,
+  computed: hash,
+  rules: z.string().describe('the rules that wrote the log there'),
+  binding: z.boolean().describe("whether today's rules wrote it, so that it must not differ"),
+});
+const firstDifference = z.looseObject({
+  position,
+  text: z.string(),
+  agreedUpTo: position.optional(),
+  recorded: hash.nullable().optional().describe('null: an outcome told, and no state hash'),
+  computed: hash.nullable().optional(),
+  rules: z.string().optional(),
+  binding: z.boolean().optional(),
+  kind: z.enum(['event', 'state', 'end']).optional().describe('of two logs'),
 });
 const standing = {
   account: z
@@ -86,7 +97,13 @@ export const documents: Readonly<Record<string, z.ZodObject>> = {
     divergence: difference.nullable(),
     differences: z.array(difference).describe('of other rules: they may differ'),
   }),
-  diff: document({ events: position, marks: position, firstDifference: difference.nullable() }),
+  diff: document({
+    events: position.describe('read until there was no more to tell'),
+    marks: position.optional(),
+    rules: z.string().optional().describe("today's"),
+    blindFrom: position.nullable().optional().describe('the first row that can not be read'),
+    firstDifference: firstDifference.nullable(),
+  }),
   simulate: document({
     seed: position,
     runs: position,

@@ -16,8 +16,8 @@ export interface CommonOptions {
   readonly verbose?: boolean;
 }
 
-/** One command: does its work, says its result, answers its exit code. */
-export type Run<Options = CommonOptions, Arguments extends readonly string[] = []> = (
+/** One command: does its work, says its result, answers its exit code. An argument that was optional and not given is `undefined`. */
+export type Run<Options = CommonOptions, Arguments extends readonly (string | undefined)[] = []> = (
   context: { readonly options: CommonOptions & Options; readonly output: Output },
   ...args: Arguments
 ) => Promise<ExitCode>;
@@ -116,6 +116,7 @@ function logs(program: Command, bind: Bind): void {
       .command('show')
       .description('print events')
       .option('--from <position>', 'first position', position)
+      .option('--transcript', 'what each event changed, instead of what it carries')
       .option('--jsonl', 'one JSON document a line'),
     () => import('./commands/logShow.ts'),
   );
@@ -131,7 +132,7 @@ function logs(program: Command, bind: Bind): void {
     program
       .command('replay <file>')
       .description('fold an exported log and say what was published')
-      .option('--until <position>', 'stop after this position', position),
+      .option('--until <moment>', 'stop after this position, or at this time', moment),
     () => import('./commands/replay.ts'),
   );
   bind(
@@ -139,12 +140,14 @@ function logs(program: Command, bind: Bind): void {
       .command('why <connector>')
       .description('why a connector is or was published or withheld')
       .option('--account <id>', 'account (default: the active one)')
-      .option('--at <position>', 'at this position of the log', position)
+      .option('--at <moment>', 'at this position of the log, or at this time', moment)
       .option('--log <file>', 'an exported log instead of the running daemon'),
     () => import('./commands/why.ts'),
   );
   bind(
-    program.command('diff <file>').description("hold today's rules against an old log"),
+    program
+      .command('diff <file> [other]')
+      .description("hold today's rules against an old log, or two logs against each other"),
     () => import('./commands/diff.ts'),
   );
 }
@@ -188,6 +191,18 @@ function surroundings(program: Command, bind: Bind): void {
 
 function switchArgument(name: string): import('commander').Argument {
   return new Command().createArgument('<on|off>', `let ${name} flow or not`).choices(['on', 'off']);
+}
+
+/** A place in a log, or the time at which one is looked for. */
+export type Moment = { readonly position: number } | { readonly instant: number };
+
+/** A time without a zone would be another moment on another machine. */
+function moment(text: string): Moment {
+  if (/^\d+$/.test(text)) return { position: position(text) };
+  const instant = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isSafeInteger(instant) || instant < 0)
+    throw new InvalidArgumentError('a position, or a time like 2026-01-31T14:02Z, is expected.');
+  return { instant };
 }
 
 function position(text: string): number {

@@ -15,5 +15,6 @@ export { diffLogs, type LogsDiff } from './diffLogs.ts';
 export { DecisionCheck, type Decision, type Unanswered } from './decisions.ts';
 export { effectOf } from './outcome.ts';
 export { remarkOn, type Remark } from './remark.ts';
-export { differenceText, stepLines, transcript, TRANSCRIPT_VERSION } from './transcript.ts';
+export { differenceText, stepLines, transcript, TRANSCRIPT_VERSION, type TranscriptOptions } from './transcript.ts';
+export { positionAt } from './moment.ts';
 export { whyFrom, type WhyOptions } from './why.ts';

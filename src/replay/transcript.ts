@@ -25,14 +25,23 @@ export const TRANSCRIPT_VERSION = 1;
 const MAX_LISTED = 8;
 const MARGIN = ' '.repeat(8);
 
-/** Lines of a whole recording up to `until`: a header, the steps, and how things stand at the end. */
-export function* transcript(log: Recording, until = Infinity): Generator<string, void, void> {
+export interface TranscriptOptions {
+  /** First position that is told; what was before is played in silence. */
+  readonly from?: number | undefined;
+  /** Last position that is played. */
+  readonly until?: number | undefined;
+}
+
+/** Lines of a recording: a header, the steps, and how things stand at the end. *Errors*: those of reading the log. */
+export function* transcript(log: Recording, options: TranscriptOptions = {}): Generator<string, void, void> {
+  const { from = 1, until = Infinity } = options;
   yield `dacapo transcript ${String(TRANSCRIPT_VERSION)}, rules ${RULES}`;
   const player = new Player();
   const marks = new MarkCheck(log.marks());
   for (const event of log.read()) {
     if (event.position > until) break;
-    yield* stepLines(player.state, player.play(event));
+    const step = player.play(event);
+    if (event.position >= from) yield* stepLines(player.state, step);
     const difference = marks.after(event, () => player.stateHash());
     if (difference != null) yield `${MARGIN}mark   ${differenceText(difference)}`;
   }

@@ -34,6 +34,12 @@ function logOf(hash?: string) {
   return log;
 }
 
+function longer() {
+  const log = logOf();
+  log.append([{ type: 'clock.ticked', data: { reason: 'poll' }, id: 'more', at: 2000, cause: null }]);
+  return log;
+}
+
 beforeAll(() => {
   writeLines(file('plain'), exportLines(logOf(), { package: '1' }));
   writeLines(file('redacted'), exportLines(logOf(), { package: '1', redactKey: 'a key of a test' }));
@@ -74,6 +80,27 @@ test('a state that is another one now is a divergence with its position: 3', asy
     expect.objectContaining({ firstDifference: expect.objectContaining({ position: 3 }) as unknown }),
   ]);
   expect((await run(['diff', file('plain')])).code).toBe(EXIT.ok);
+});
+
+test('two logs are held against each other: 3 where they part', async () => {
+  const same = await run(['diff', file('plain'), file('redacted'), '--json']);
+  expect([same.code, documentOf('diff', same.stdout)]).toMatchObject([EXIT.ok, { events: 3, firstDifference: null }]);
+  writeLines(file('longer'), exportLines(longer(), { package: '1' }));
+  const parted = await run(['diff', file('plain'), file('longer'), '--json']);
+  expect([parted.code, documentOf('diff', parted.stdout)]).toMatchObject([
+    EXIT.problems,
+    { firstDifference: { position: 4, kind: 'end' } },
+  ]);
+});
+
+test('a moment is a position or a time with its zone', async () => {
+  const at = async (moment: string): Promise<unknown> =>
+    documentOf('replay', (await run(['replay', file('plain'), '--until', moment, '--json'])).stdout)['position'];
+  expect(await Promise.all(['2', '1970-01-01T00:00:01.001Z', '1970-01-01T02:00:01.001+02:00'].map(at))).toEqual([
+    2, 2, 2,
+  ]);
+  const { code, stderr } = await run(['why', 'everything', '--log', file('plain'), '--at', '1970-01-01T00:00:01']);
+  expect([code, stderr]).toEqual([EXIT.usage, expect.stringContaining('2026-01-31T14:02Z') as unknown]);
 });
 
 test('why answers from a file, also of a moment before', async () => {

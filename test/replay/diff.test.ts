@@ -22,7 +22,7 @@ const marked = (events: readonly RecordedEvent[], ...positions: number[]): Recor
 const believed = (events: readonly LoggedEvent[], at: number): LoggedEvent[] =>
   events.map((event) =>
     event.position === at && event.type === 'snapshot.received'
-      ? { ...event, data: { ...event.data, entries: { ...event.data.entries, docs: { ...connected(1), state: 'disconnected' } } } as never } // prettier-ignore
+      ? { ...event, data: { ...event.data, entries: { ...event.data.entries, docs: { ...(connected(1) as object), state: 'disconnected' } } } as never } // prettier-ignore
       : event,
   );
 

@@ -1,17 +1,20 @@
-import { differenceText, replay } from '../../replay/index.ts';
+import { diff, diffLogs } from '../../replay/index.ts';
 import { EXIT } from '../exit.ts';
 import { namedLog } from '../logFile.ts';
 import type { CommonOptions, Run } from '../program.ts';
 
-/** Holds today's rules against an old log: the first position at which they are known to have decided otherwise. Exit 3 then. */
-export const run: Run<CommonOptions, [string]> = async ({ output }, file) => {
-  const { events, divergence, differences, marks } = replay(namedLog(file));
-  const all = divergence === null ? differences : [divergence, ...differences];
-  const [first = null] = [...all].sort((a, b) => a.position - b.position);
-  output.result({ events, marks, firstDifference: first }, () =>
-    first === null
-      ? `${String(events)} events, ${String(marks)} state hashes compared: no difference`
-      : `position ${String(first.position)}: ${differenceText(first)}`,
+/**
+ * Holds today's rules against an old log: the first position at which they are known to decide otherwise. With a second file: where
+ * the two logs part. Exit 3 when there is a difference.
+ */
+export const run: Run<CommonOptions, [string, string | undefined]> = async ({ output }, file, other) => {
+  const log = namedLog(file);
+  const found = other === undefined ? diff(log) : diffLogs(log, namedLog(other));
+  const { events, firstDifference } = found;
+  output.result({ ...found }, () =>
+    firstDifference === null
+      ? `${String(events)} events: no difference`
+      : `position ${String(firstDifference.position)}: ${firstDifference.text}`,
   );
-  return Promise.resolve(first === null ? EXIT.ok : EXIT.problems);
+  return Promise.resolve(firstDifference === null ? EXIT.ok : EXIT.problems);
 };

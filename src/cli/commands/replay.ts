@@ -1,15 +1,15 @@
 import { differenceText, replay, transcript } from '../../replay/index.ts';
 import { EXIT } from '../exit.ts';
-import { namedLog } from '../logFile.ts';
-import type { CommonOptions, Run } from '../program.ts';
+import { namedLog, positionOf } from '../logFile.ts';
+import type { CommonOptions, Moment, Run } from '../program.ts';
 
-type Options = CommonOptions & { readonly until?: number };
+type Options = CommonOptions & { readonly until?: Moment };
 
 /** Plays an exported log again: as a transcript for a person, as the state it ends in with --json. Exit 3 on a divergence. */
 export const run: Run<Options, [string]> = async ({ options, output }, file) => {
   const log = namedLog(file);
-  const { until } = options;
-  if (!output.json) for (const line of transcript(log, until)) await output.line(line);
+  const until = positionOf(log, options.until);
+  if (!output.json) for (const line of transcript(log, { until })) await output.line(line);
   const played = replay(log, { until });
   if (output.json) output.result({ ...played }, () => '');
   for (const difference of played.differences)

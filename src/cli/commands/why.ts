@@ -4,12 +4,12 @@ import type { Explanation } from '../../reconcile/index.ts';
 import { whyFrom, type Recording } from '../../replay/index.ts';
 import { askDaemon } from '../daemon.ts';
 import { EXIT } from '../exit.ts';
-import { namedLog } from '../logFile.ts';
+import { namedLog, positionOf } from '../logFile.ts';
 import { columns, styled } from '../output.ts';
 import { pathsOf } from '../paths.ts';
-import type { CommonOptions, Run } from '../program.ts';
+import type { CommonOptions, Moment, Run } from '../program.ts';
 
-type Options = CommonOptions & { readonly account?: string; readonly at?: number; readonly log?: string };
+type Options = CommonOptions & { readonly account?: string; readonly at?: Moment; readonly log?: string };
 
 /** Why a connector is, or was, published or withheld, and which events made it so. */
 export const run: Run<Options, [string]> = async ({ options, output }, connector) => {
@@ -22,14 +22,16 @@ export const run: Run<Options, [string]> = async ({ options, output }, connector
 async function explanationOf(options: Options, connector: string): Promise<Explanation> {
   const { account, at, log } = options;
   const question = { connector, ...(account === undefined ? {} : { account }) };
-  if (log !== undefined) return whyFrom(namedLog(log), connector, { account, at });
-  if (at !== undefined) return ofOwnLog(options, (recording) => whyFrom(recording, connector, { account, at }));
+  const then = (recording: Recording): Explanation =>
+    whyFrom(recording, connector, { account, at: positionOf(recording, at) });
+  if (log !== undefined) return then(namedLog(log));
+  if (at !== undefined) return ofOwnLog(options, then);
   try {
     return (await askDaemon(options, 'why', question)) as Explanation;
   } catch (error) {
     const { log: path } = pathsOf(process.env, options.state);
     if ((error as Error).name !== 'DaemonNotRunning' || !existsSync(path)) throw error;
-    return ofOwnLog(options, (recording) => whyFrom(recording, connector, { account }));
+    return ofOwnLog(options, then);
   }
 }
 
