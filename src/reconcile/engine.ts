@@ -303,6 +303,8 @@ class Engine implements Reconciler {
   }
 
   #read(position: number): RecordedEvent | undefined {
+    const unwritten = this.#unwritten[position - this.#state.head.position + this.#unwritten.length - 1];
+    if (unwritten !== undefined) return { ...unwritten, position, schema: SCHEMA, rules: RULES };
     for (const event of this.#options.log.read(position)) return event;
     return undefined;
   }

@@ -320,12 +320,14 @@ function reset(turn: Turn, account: string, position: number, atMs: number): voi
   for (const route of [...(turn.state.routes.get(account)?.values() ?? [])]) turn.give(route, { type: 'adopted' });
 }
 
-/** Whether an event that changed nothing may stay out of the log: a wake-up, or a hint that says nothing new. DESIGN 5.1. */
+/**
+ * Whether an event that changed nothing may stay out of the log: a tick, or a hint at or below what is known. A hint for another
+ * account is a row: that a server speaks to the wrong one is for an incident to know. DESIGN 5.1.
+ */
 export function isNoise(state: State, event: RecordedEvent): boolean {
   if (event.type === 'clock.ticked') return true;
   if (event.type !== 'hint.received' || !isKnown(event)) return false;
-  const data = event.data as FactOf<'hint.received'>['data'];
-  const floor = state.accounts.get(data.account)?.machine.context.floor ?? null;
-  const stale = data.revision !== null && floor !== null && compareUint64(data.revision, floor) <= 0;
-  return stale || state.head.active?.account !== data.account;
+  const { account, revision } = event.data as FactOf<'hint.received'>['data'];
+  const floor = state.accounts.get(account)?.machine.context.floor ?? null;
+  return revision !== null && floor !== null && compareUint64(revision, floor) <= 0;
 }

@@ -68,6 +68,13 @@ describe('what changes nothing', () => {
     expect(bench.published).toEqual(['ann/docs']);
   });
 
+  test('is a row all the same when it is a hint for somebody else', async () => {
+    const bench = await docsLive();
+    const data = { account: 'bob', revision: null, connector: null, incarnation: 'i', count: 1 };
+    bench.engine.accept({ type: 'hint.received', data });
+    expect([bench.types.at(-1), bench.engine.status().wanted]).toEqual(['hint.received', null]);
+  });
+
   test('is an id that the log already has', () => {
     const bench = new Bench();
     const event = { type: 'hints.opened', data: { incarnation: 'i' }, id: 'same', at: 1, cause: null } as const;
@@ -105,6 +112,21 @@ describe('while the log is away', () => {
     bench.edge.pass(1_000);
     expect([bench.engine.readOnly, bench.published]).toEqual([false, ['ann/mail']]);
     expect(bench.types.slice(-2)).toEqual(['route.opened', 'connector.toggled']);
+  });
+
+  test('why names the event that withdrew a route, though it is not written yet', async () => {
+    const bench = await docsLive();
+    const before = bench.engine.explain('docs').chain;
+    bench.log.full = true;
+    bench.engine.accept({ type: 'hints.opened', data: { incarnation: 'i' } });
+    expect(bench.engine.explain('docs').chain).toEqual(before);
+    bench.engine.accept({ type: 'connector.toggled', data: { connector: 'docs', enabled: false } });
+    bench.engine.accept({ type: 'hints.opened', data: { incarnation: 'i' } });
+    const told = [{ type: 'connector.toggled', position: bench.engine.position - 1 }];
+    expect(bench.engine.explain('docs').chain).toMatchObject(told);
+    bench.log.full = false;
+    bench.edge.pass(1_000);
+    expect(bench.engine.explain('docs').chain).toMatchObject(told);
   });
 
   test('the log is asked once a second, however much is heard meanwhile, and gets all of it at once', async () => {
