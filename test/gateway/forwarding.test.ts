@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { request } from 'undici';
 
+import { gatewayLimits } from '../../src/gateway/index.ts';
 import { ANN, ask, BOB, callOf, CREDENTIAL, META, resultTo, scripted, text, tool, world } from '../support/gateway.ts';
 import type { Heard, Script } from '../support/gateway.ts';
 
@@ -315,6 +316,23 @@ describe('callers', () => {
     held.forEach((answer) => answer());
     expect((await Promise.all([...first, other])).map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await authority.reported('not_sent')).detail).toContain('this account');
+  });
+
+  test('of one account that hang, as many as it may make, leave the way to the upstream free for others', async () => {
+    const held: (() => void)[] = [];
+    const { url } = await scripted((heard, response) => {
+      const answer = (): void => resultTo(heard, response, text('ok'));
+      if (heard.headers.authorization === 'Bearer key-of-bob') answer();
+      else held.push(answer);
+    });
+    const { url: door, authority } = await world(url);
+    authority.connections.set('2/demo', { credential: 'key-of-bob', version: 1, state: 'connected' });
+    const mine = Array.from({ length: gatewayLimits.perAccount }, () => ask(door, callOf('echo')));
+    await until(() => held.length === mine.length);
+    const other = await ask(door, callOf('echo', {}, { headers: { authorization: `Bearer ${BOB}` } }));
+    expect(other.message.result).toMatchObject({ content: [{ text: 'ok' }] });
+    held.forEach((answer) => answer());
+    await Promise.all(mine);
   });
 
   test('of a session that asks too often are told when to come back', async () => {

@@ -22,7 +22,6 @@ export interface Agents {
   close(): Promise<void>;
 }
 
-const CONNECTIONS_PER_ORIGIN = 64;
 /** Shorter than what servers commonly keep: the side that closes first never loses a request to a closed connection. Fault D44. */
 const KEEP_ALIVE_MS = 3_000;
 /** Connect timeouts are rounded up to this, so that bindings can't make pools without end. */
@@ -47,7 +46,8 @@ export function openAgents(resolve: Resolve = lookup as Resolve): Agents {
 
 function open(reach: Reach, timeout: number, resolve: Resolve): Agent {
   return new Agent({
-    connections: CONNECTIONS_PER_ORIGIN,
+    // As many as there are calls: admission bounds those, by account too. In a pool that is full one account's calls wait for another's.
+    connections: null,
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
