@@ -1,26 +1,29 @@
 /**
- * The one place where the room opens an HTTP connection. One pool an origin; redirects are never followed, because what follows
- * one carries a cookie to whoever it names (reliability C7); nothing compressed is asked for, so that bytes are what is counted.
+ * The one place where the room opens an HTTP connection. One pool for each connector and one for the control plane, also where all
+ * of them are at one origin: in a pool that they share, calls that hang would delay every other connector (law L19) and the snapshot
+ * that withdraws. Redirects are never followed, because what follows one carries a cookie to whoever it names (reliability C7);
+ * nothing compressed is asked for, so that bytes are what is counted.
  */
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import { limits } from '../protocol/index.ts';
 
-/** Connections by origin. */
+/** Connections by origin and by what they are for. */
 export interface Pools {
-  /** The pool of an URL's origin. */
-  for(url: URL): Dispatcher;
+  /** The pool of an URL's origin for one purpose. */
+  for(url: URL, purpose: string): Dispatcher;
   close(): Promise<void>;
 }
 
 export function openPools(): Pools {
   const pools = new Map<string, Pool>();
   return {
-    for: (url) => {
-      const known = pools.get(url.origin);
+    for: (url, purpose) => {
+      const key = `${url.origin} ${purpose}`;
+      const known = pools.get(key);
       if (known !== undefined) return known;
       const pool = newPool(url.origin);
-      pools.set(url.origin, pool);
+      pools.set(key, pool);
       return pool;
     },
     close: async () => {

@@ -18,7 +18,7 @@ export interface DirectOptions {
 export function directFactory(options: DirectOptions): RemoteMCPClientFactory {
   return ({ connector, account, release }) => {
     const client = createModernClient({
-      post: accountPost(account, options),
+      post: accountPost(account, `connector ${connector}`, options),
       url: below(options.baseUrl, connectorPath(connector, 'mcp')).href,
       clientInfo: { name: 'tutti-connector-host', version: options.hostVersion },
       connectorVersion: release.version,
@@ -29,7 +29,7 @@ export function directFactory(options: DirectOptions): RemoteMCPClientFactory {
 }
 
 /** Sends in the name of one account. Without its login nothing is sent, and the answer is what a server would say: 401. */
-function accountPost(account: string, { sessions, pools }: DirectOptions): Post {
+function accountPost(account: string, purpose: string, { sessions, pools }: DirectOptions): Post {
   return async ({ url, headers, body, signal }) => {
     const target = new URL(url);
     const session = await sessions.of(account).catch((error: unknown) => {
@@ -40,7 +40,7 @@ function accountPost(account: string, { sessions, pools }: DirectOptions): Post 
     signal.throwIfAborted();
     const all = { ...headers, cookie: session.cookie };
     const reply = await pools
-      .for(target)
+      .for(target, purpose)
       .request({ path: target.pathname, method: 'POST', headers: all, body, signal });
     return {
       status: reply.statusCode,

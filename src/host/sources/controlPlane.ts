@@ -46,7 +46,7 @@ export function controlPlane({ baseUrl, sessions, pools }: ControlPlaneOptions):
     bytes: number,
   ): Promise<ControlReply> => {
     const url = below(baseUrl, request.path);
-    const { statusCode, headers, body } = await pools.for(url).request({
+    const { statusCode, headers, body } = await pools.for(url, 'control').request({
       path: url.pathname,
       method: request.method,
       headers: headersOf(request, cookie),
