@@ -59,6 +59,7 @@ const known: Readonly<Record<string, Verdict>> = {
   SocketPathTooLong: { exit: EXIT.usage, next: 'choose a shorter directory with --state' },
   DaemonNotRunning: { exit: EXIT.unavailable, next: upHint },
   ControlUnreachable: { exit: EXIT.unavailable, next: 'see `dacapo status`, then try again' },
+  ChoiceNotKept: { exit: EXIT.failed, next: 'free space or make the state directory writable, then do it again' },
   SessionRefused: { exit: EXIT.unauthorized, next: signInHint },
   AuthorizationRefused: { exit: EXIT.failed, next: 'see `dacapo status`' },
   'AuthorizationRefused:signed-out': { exit: EXIT.unauthorized, next: 'dacapo account use ACCOUNT' },

@@ -132,6 +132,7 @@ const told: ReadonlySet<string> = new Set([
   ...[
     'AuthorizationRefused',
     'SessionRefused',
+    'ChoiceNotKept',
     'ControlUnreachable',
     'BadSession',
     'BadJson',

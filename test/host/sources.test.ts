@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Fact } from '../../src/events/index.ts';
@@ -84,6 +84,31 @@ test('an account without a login can not be chosen, and the choice stays', async
   const { started, facts } = await accounts(join(dir, '{account}.json'), join(dir, 'choice'));
   await expect(started.use('ann')).rejects.toMatchObject({ reason: 'absent' });
   expect(facts).toEqual([]);
+});
+
+test('a disk that does not take the choice keeps nobody signed in, and a person is told', async () => {
+  const dir = folder();
+  login(join(dir, 'ann.json'), 'ann');
+  const choice = join(dir, 'choice');
+  const { started, facts, told } = await accounts(join(dir, '{account}.json'), choice);
+  await started.use('ann');
+  // Whoever the tests run as, a file can't be renamed over a folder that is not empty.
+  rmSync(choice);
+  mkdirSync(join(choice, 'x'), { recursive: true });
+  expect(() => started.signOut()).toThrow('no account is active, but that could not be written down');
+  expect([facts.at(-1)?.type, told.at(-1)]).toEqual(['account.cleared', null]);
+  await expect(started.use('ann')).rejects.toMatchObject({ name: 'ChoiceNotKept' });
+  expect(facts.at(-1)?.type).toBe('account.activated');
+});
+
+test('a login that changes is followed also where the disk does not take the choice', async () => {
+  const dir = folder();
+  const file = join(dir, 'session.json');
+  login(file, 'ann');
+  mkdirSync(join(dir, 'choice', 'x'), { recursive: true });
+  const { facts } = await accounts(file, join(dir, 'choice'));
+  login(file, 'bob');
+  await expect.poll(() => facts.at(-1)?.data).toEqual({ account: 'bob', epoch: 2 });
 });
 
 test('the one login of a machine is followed when the desktop changes it', async () => {

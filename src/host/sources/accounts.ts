@@ -8,10 +8,20 @@ import type { Reconciler } from '../../reconcile/index.ts';
 import type { Log } from '../log.ts';
 import { SessionRefused, type Sessions } from './sessions.ts';
 
-/** Switches accounts. Each switch is one event; what it withdraws is withdrawn in that turn. */
+/** A switch was made, and the disk did not take it: a person has to know, because a restart would undo it. */
+export class ChoiceNotKept extends Error {
+  override readonly name = 'ChoiceNotKept';
+  constructor(account: string | null) {
+    const now = account === null ? 'no account is active' : `${account} is active`;
+    super(`${now}, but that could not be written down: after a restart the choice before it holds`);
+  }
+}
+
+/** Switches accounts. Each switch is one event; what it withdraws is withdrawn in that turn, whatever the disk does. */
 export interface Accounts {
-  /** Makes an account the active one. Throws {@link SessionRefused} when there is no login for it. */
+  /** Makes an account the active one. Throws {@link SessionRefused} when there is no login for it, and {@link ChoiceNotKept}. */
   use(account: string): Promise<void>;
+  /** Throws {@link ChoiceNotKept}. */
   signOut(): void;
   stop(): void;
 }
@@ -30,24 +40,34 @@ export interface AccountsOptions {
 
 /** Restores the choice and follows the login. */
 export async function startAccounts(options: AccountsOptions): Promise<Accounts> {
-  const { sessions, reconciler, choiceFile } = options;
-  const become = (account: string | null): void => {
-    keepChoice(choiceFile, account);
-    if (account !== (reconciler.active?.account ?? null)) reconciler.accept(switched(account, reconciler.nextEpoch()));
-    options.onActive(account);
-  };
+  const { sessions, choiceFile, log } = options;
   const login = await currentLogin(options);
+  const follow = (account: string | null): void => {
+    try {
+      become(options, account);
+    } catch (error) {
+      if (!(error instanceof ChoiceNotKept)) throw error;
+      log('warn', 'the active account could not be written down', { file: choiceFile });
+    }
+  };
   const first = initial(readChoice(choiceFile), login);
-  if (first !== null) become(first);
-  const stop = followLogin(options, login, become);
+  if (first !== null) follow(first);
+  const stop = followLogin(options, login, follow);
   return {
     use: async (account) => {
       await sessions.of(account);
-      become(account);
+      become(options, account);
     },
-    signOut: () => become(null),
+    signOut: () => become(options, null),
     stop,
   };
+}
+
+/** The core first: what is withdrawn never waits for a disk (law L8), and a full one must not keep anybody signed in. */
+function become({ reconciler, choiceFile, onActive }: AccountsOptions, account: string | null): void {
+  if (account !== (reconciler.active?.account ?? null)) reconciler.accept(switched(account, reconciler.nextEpoch()));
+  onActive(account);
+  keepChoice(choiceFile, account);
 }
 
 function switched(account: string | null, epoch: number): Fact {
@@ -75,18 +95,24 @@ async function currentLogin({ sessions, log }: AccountsOptions): Promise<string 
 function followLogin(
   options: AccountsOptions,
   first: string | null | undefined,
-  become: (account: string | null) => void,
+  follow: (account: string | null) => void,
 ): () => void {
   if (options.sessions.current === undefined) return () => undefined;
   let known = first;
   let stopped = false;
+  let looking = false;
   const look = async (): Promise<void> => {
     const login = await currentLogin(options);
     if (stopped || login === undefined || login === known) return;
     known = login;
-    become(login);
+    follow(login);
   };
-  const timer = setInterval(() => void look(), options.lookEveryMs ?? 1_000);
+  const timer = setInterval(() => {
+    // One look at a time: a slow one would else come after a later one, with the login before.
+    if (looking) return;
+    looking = true;
+    void look().finally(() => (looking = false));
+  }, options.lookEveryMs ?? 1_000);
   return () => {
     stopped = true;
     clearInterval(timer);
@@ -103,8 +129,12 @@ function readChoice(path: string): string | null | undefined {
   }
 }
 
-/** Whole or not at all: a half-written choice would be nobody's. */
+/** Whole or not at all: a half-written choice would be nobody's. Throws {@link ChoiceNotKept}. */
 function keepChoice(path: string, account: string | null): void {
-  writeFileSync(`${path}.new`, JSON.stringify(account), { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  try {
+    writeFileSync(`${path}.new`, JSON.stringify(account), { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  } catch {
+    throw new ChoiceNotKept(account);
+  }
 }
