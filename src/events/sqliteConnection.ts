@@ -5,7 +5,7 @@ import type { ChainPoint } from './chain.ts';
 import { LogUnavailable, LogUnreadable } from './log.ts';
 import { logError } from './logError.ts';
 import { APPLICATION_ID, FORMAT, sqlTexts, type StoredRow } from './sqliteSchema.ts';
-import type { Segment } from './sqliteSegments.ts';
+import type { Part, Segment } from './sqliteSegments.ts';
 import { assertSqliteVersion } from './storeFile.ts';
 
 const OWNER_WAIT_MS = 250;
@@ -37,10 +37,12 @@ export interface Connection {
   readonly marks: Statement<[], { position: number; stateHash: string }>;
   readonly segmentFrom: Statement<[position: number, limit: 1], Segment>;
   readonly lastSegment: Statement<[limit: 1], ChainPoint>;
-  readonly insertSegment: Statement<
-    [first: number, last: number, before: string, link: string, hash: string, body: string]
-  >;
-  readonly deleteSegment: Statement<[position: number, position: number]>;
+  readonly segmentAt: Statement<[position: number, position: number], number>;
+  readonly insertSegment: Statement<[first: number, last: number, before: string, link: string, hash: string]>;
+  readonly deleteSegment: Statement<[first: number]>;
+  readonly partsBetween: Statement<[first: number, last: number], Part>;
+  readonly insertPart: Statement<[first: number, segment: number, body: string]>;
+  readonly deleteParts: Statement<[segment: number]>;
   readonly salt: Statement<[one: 1], string>;
   readonly begin: Statement<[]>;
   readonly commit: Statement<[]>;
@@ -105,7 +107,11 @@ export function prepareStatements(db: Database.Database): Connection {
     marks: db.prepare(sqlTexts.marks),
     segmentFrom: db.prepare(sqlTexts.segmentFrom),
     lastSegment: db.prepare(sqlTexts.lastSegment),
+    segmentAt: db.prepare<[number, number], number>(sqlTexts.segmentAt).pluck(),
     insertSegment: db.prepare(sqlTexts.insertSegment),
+    partsBetween: db.prepare(sqlTexts.partsBetween),
+    insertPart: db.prepare(sqlTexts.insertPart),
+    deleteParts: db.prepare(sqlTexts.deleteParts),
     deleteSegment: db.prepare(sqlTexts.deleteSegment),
     salt: db.prepare<[1], string>(sqlTexts.salt).pluck(),
     begin: db.prepare('begin immediate'),

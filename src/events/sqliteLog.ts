@@ -33,6 +33,7 @@ import { dropCheckpoints, loadCheckpoint, saveCheckpoint } from './sqliteCheckpo
 import { migrate } from './sqliteMigrate.ts';
 import { check, emptyWal, OwnedConnection, rollBack } from './sqliteOwner.ts';
 import { SqliteReader } from './sqliteReader.ts';
+import type { SealedSegment } from './sqliteSegments.ts';
 import { assertStoreFile, prepareStoreFile } from './storeFile.ts';
 
 /** Segments that one rest seals at most: it must not hold up a turn. */
@@ -174,7 +175,7 @@ class OwnedLog implements SqliteLog {
       const payload = connection.eventsFrom.get(position, 1)?.[9] ?? null;
       connection.begin.run();
       if (payload !== null) connection.redact.run(hashPayload(this.salt, payload), null, position);
-      connection.deleteSegment.run(position, position);
+      dropSegmentAt(connection, position);
       connection.commit.run();
       emptyWal(connection);
     });
@@ -191,9 +192,9 @@ class OwnedLog implements SqliteLog {
 
   #seal(): boolean {
     let sealed = 0;
-    for (const { first, last, before, link, hash, body } of this.#reader.sealable()) {
+    for (const segment of this.#reader.sealable()) {
       if (sealed++ === REST_SEGMENTS) break;
-      this.#owned.write(({ insertSegment }) => insertSegment.run(first, last, before, link, hash, body));
+      this.#owned.write((connection) => insertSegment(connection, segment));
     }
     this.#owned.write(emptyWal);
     return sealed > REST_SEGMENTS;
@@ -266,6 +267,20 @@ function learnWords(connection: Connection, wanted: readonly string[]): Readonly
   for (const word of missing) insertWord.run(word);
   if (missing.length > 0) commit.run();
   return new Map(words.all().map(({ text, number }) => [text, number]));
+}
+
+function insertSegment(connection: Connection, { first, last, before, link, hash, parts }: SealedSegment): void {
+  connection.begin.run();
+  connection.insertSegment.run(first, last, before, link, hash);
+  for (const part of parts) connection.insertPart.run(part.first, first, part.body);
+  connection.commit.run();
+}
+
+function dropSegmentAt({ segmentAt, deleteSegment, deleteParts }: Connection, position: number): void {
+  const segment = segmentAt.get(position, position);
+  if (segment === undefined) return;
+  deleteParts.run(segment);
+  deleteSegment.run(segment);
 }
 
 function idsOf(events: readonly NewEvent[]): readonly string[] {

@@ -5,7 +5,7 @@ import { recordedEvent, type RawEvent } from './parse.ts';
 import { settingsOf, type Connection, type LogSettings } from './sqliteConnection.ts';
 import { logError } from './logError.ts';
 import type { StoredRow } from './sqliteSchema.ts';
-import { holds, openSegment, segmentsOf, type Segment } from './sqliteSegments.ts';
+import { holds, openPart, segmentsOf, type SealedSegment } from './sqliteSegments.ts';
 import { verifiedRows } from './verifiedRows.ts';
 
 const START: ChainPoint = { position: 0, link: GENESIS };
@@ -56,7 +56,7 @@ export class SqliteReader implements LogReader, RowSource {
     while (point.position < end) {
       const segment = this.#segmentAfter(point.position, end);
       if (segment?.before === point.link && segment.first === point.position + 1) {
-        yield* openSegment(segment);
+        for (const part of segment.parts) yield* openPart(part);
         point = { position: segment.last, link: segment.link };
         continue;
       }
@@ -68,9 +68,16 @@ export class SqliteReader implements LogReader, RowSource {
     }
   }
 
-  #segmentAfter(position: number, end: number): Segment | undefined {
-    const segment = this.#ask(({ segmentFrom }) => segmentFrom.get(position + 1, 1));
+  #segmentAfter(position: number, end: number): SealedSegment | undefined {
+    const segment = this.#segmentFrom(position + 1);
     return segment !== undefined && segment.last <= end && holds(segment) ? segment : undefined;
+  }
+
+  #segmentFrom(position: number): SealedSegment | undefined {
+    return this.#ask(({ segmentFrom, partsBetween }) => {
+      const segment = segmentFrom.get(position, 1);
+      return segment && { ...segment, parts: partsBetween.all(segment.first, segment.last) };
+    });
   }
 
   *rows(): Generator<LogRow, void, void> {
@@ -105,7 +112,7 @@ export class SqliteReader implements LogReader, RowSource {
   /** Segments are made anew from the rows and must come out the same. */
   #verifySegments(): void {
     for (let at = 1; ;) {
-      const segment = this.#ask(({ segmentFrom }) => segmentFrom.get(at, 1));
+      const segment = this.#segmentFrom(at);
       if (segment === undefined) return;
       const unlike = new BrokenChain(segment.first, 'the sealed segment is not what the rows say');
       if (!holds(segment)) throw unlike;
@@ -117,7 +124,7 @@ export class SqliteReader implements LogReader, RowSource {
   }
 
   /** The next segments that could be sealed. Lazy. */
-  *sealable(): Generator<Segment, void, void> {
+  *sealable(): Generator<SealedSegment, void, void> {
     const start = this.#ask(({ lastSegment }) => lastSegment.get(1)) ?? START;
     yield* segmentsOf(this.runs(start), start, (number) => this.#word(number));
   }

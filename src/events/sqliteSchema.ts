@@ -14,7 +14,7 @@ import {
   type Generated,
   type Migration,
 } from 'kysely';
-import type { Segment } from './sqliteSegments.ts';
+import type { Part, Segment } from './sqliteSegments.ts';
 
 /** `Dcpo`: tells our file from any other SQLite file. */
 export const APPLICATION_ID = 0x4463706f;
@@ -40,6 +40,7 @@ export interface LogTables {
   marks: { position: number; stateHash: string };
   /** Copies of rows, see sqliteSegments.ts. */
   segments: Segment;
+  segmentParts: Part & { segment: number };
   /** One row, made with the file: see `hashPayload`. */
   origin: { one: number; salt: string };
   /** States put by: caches, see sqliteCheckpoints.ts. `link` is the one at `position`, `digest` the hash of `bytes`. */
@@ -113,6 +114,12 @@ async function createSegments(db: Kysely<LogTables>): Promise<void> {
     .addColumn('before', 'text', (column) => column.notNull())
     .addColumn('link', 'text', (column) => column.notNull())
     .addColumn('hash', 'text', (column) => column.notNull())
+    .modifyEnd(sql`strict`)
+    .execute();
+  await db.schema
+    .createTable('segmentParts')
+    .addColumn('first', 'integer', (column) => column.primaryKey())
+    .addColumn('segment', 'integer', (column) => column.notNull())
     .addColumn('body', 'text', (column) => column.notNull())
     .modifyEnd(sql`strict`)
     .execute();
@@ -207,7 +214,7 @@ export const sqlTexts = {
   segmentFrom: text(
     write
       .selectFrom('segments')
-      .select(['first', 'last', 'before', 'link', 'hash', 'body'])
+      .select(['first', 'last', 'before', 'link', 'hash'])
       .where('first', '>=', 0)
       .orderBy('first')
       .limit(1),
@@ -215,10 +222,19 @@ export const sqlTexts = {
   lastSegment: text(
     write.selectFrom('segments').select(['last as position', 'link']).orderBy('first', 'desc').limit(1),
   ),
-  insertSegment: text(
-    write.insertInto('segments').values({ first: 0, last: 0, before: '', link: '', hash: '', body: '' }),
+  segmentAt: text(write.selectFrom('segments').select('first').where('first', '<=', 0).where('last', '>=', 0)),
+  insertSegment: text(write.insertInto('segments').values({ first: 0, last: 0, before: '', link: '', hash: '' })),
+  deleteSegment: text(write.deleteFrom('segments').where('first', '=', 0)),
+  partsBetween: text(
+    write
+      .selectFrom('segmentParts')
+      .select(['first', 'body'])
+      .where('first', '>=', 0)
+      .where('first', '<=', 0)
+      .orderBy('first'),
   ),
-  deleteSegment: text(write.deleteFrom('segments').where('first', '<=', 0).where('last', '>=', 0)),
+  insertPart: text(write.insertInto('segmentParts').values({ first: 0, segment: 0, body: '' })),
+  deleteParts: text(write.deleteFrom('segmentParts').where('segment', '=', 0)),
   salt: text(write.selectFrom('origin').select('salt').where('one', '=', 1)),
   checkpoints: text(
     write

@@ -255,18 +255,40 @@ it('sealed events read as their rows do, from any position', async () => {
   expect([8, 603, 1_500, 2_999].map((from) => [...log.read(from)].length)).toEqual([3_003, 2_408, 1_511, 12]);
 });
 
+const second = 'first = (select min(first) from segments where first > 1)';
 it.each([
-  `body = replace(body, '"poll"', '"wake"')`,
-  `hash = upper(hash)`,
-  `before = link`,
-  `last = last + 7`,
-  `first = first + 7`,
-])('a segment that does not hold (%s) is passed over, and found by verify', async (set) => {
+  `update segmentParts set body = replace(body, '"poll"', '"wake"') where ${second}`,
+  `update segmentParts set first = first + 1 where ${second}`,
+  `delete from segmentParts where ${second}`,
+  `update segments set hash = upper(hash) where ${second}`,
+  `update segments set before = link where ${second}`,
+  `update segments set last = last + 70 where ${second}`,
+  `update segments set first = first + 70 where ${second}`,
+])('a segment that does not hold (%s) is passed over, and found by verify', async (damage) => {
   const log = await sealed();
   const before = [...log.read()];
-  change(log.path, `update segments set ${set} where first = (select min(first) from segments where first > 1)`);
+  change(log.path, damage);
   expect([...log.read()]).toEqual(before);
   expect(log.verify().broken?.reason).toMatch(/sealed segment/);
+});
+
+it('a batch larger than a segment is sealed in parts, whatever its ids and payloads look like', async () => {
+  const log = await opened();
+  const reason = '"\\\u2028\ud800é'.repeat(20);
+  const odd = event({ type: 'snapshot.failed', data: { account: 'ann', epoch: 1, reason, retryAfterMs: null } });
+  log.append([
+    { ...odd, id: '"\\' },
+    ...Array.from({ length: 1_500 }, (_, index) => event(snapshot('ann', String(index)))),
+  ]);
+  const before = [...log.read()];
+  while (log.rest());
+  const parts = new Database(log.path, { readonly: true })
+    .prepare('select max(length(body)), count(*) from segmentParts')
+    .raw()
+    .get();
+  expect((parts as number[])[0]).toBeLessThan(128 * 1024);
+  expect((parts as number[])[1]).toBeGreaterThan(2);
+  expect([[...log.read()], log.verify().broken]).toEqual([before, null]);
 });
 
 it('a payload that is redacted leaves its segment too', async () => {
