@@ -63,6 +63,11 @@ const known: Readonly<Record<string, Verdict>> = {
   SessionRefused: { exit: EXIT.unauthorized, next: signInHint },
   AuthorizationRefused: { exit: EXIT.failed, next: 'see `dacapo status`' },
   'AuthorizationRefused:signed-out': { exit: EXIT.unauthorized, next: 'dacapo account use ACCOUNT' },
+  'AuthorizationRefused:session': { exit: EXIT.unauthorized, next: signInHint },
+  'AuthorizationRefused:forbidden': { exit: EXIT.unauthorized, next: signInHint },
+  'AuthorizationRefused:conflict': { exit: EXIT.conflict, next: 'see `dacapo status`, then do it again' },
+  'AuthorizationRefused:limited': { exit: EXIT.unavailable, next: 'wait a moment, then do it again' },
+  'AuthorizationRefused:unavailable': { exit: EXIT.unavailable, next: 'see `dacapo status`, then do it again' },
   'AuthorizationRefused:secret-needed': {
     exit: EXIT.usage,
     next: 'echo SECRET | dacapo connect CONNECTOR --secret-stdin',

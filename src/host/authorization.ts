@@ -21,6 +21,7 @@ import {
 } from '../protocol/index.ts';
 import type { Reconciler } from '../reconcile/index.ts';
 import type { ControlPlane } from './sources/controlPlane.ts';
+import { SessionRefused } from './sources/sessions.ts';
 import type { Installed } from './sources/connectors.ts';
 
 /** Why a connector could not be connected or disconnected; `reason` for programs, the message for people. */
@@ -32,7 +33,7 @@ export class AuthorizationRefused extends Error {
     | 'needs-no-authorization'
     | 'secret-needed'
     | 'busy'
-    | 'refused'
+    | ControlFailure['kind']
     | 'no-control-plane';
   constructor(reason: AuthorizationRefused['reason'], message: string) {
     super(message);
@@ -94,7 +95,7 @@ export class Authorizations {
       const revision = revisionIn(await ask(scope, disconnectRequest(connector)));
       this.#options.reconciler.accept({ type: 'connection.dropped', data: { ...data, revision } });
     } catch (error) {
-      const reason = error instanceof Error ? error.message.slice(0, 256) : 'failed';
+      const reason = dropReason(error);
       this.#options.reconciler.accept({ type: 'connection.dropFailed', data: { ...data, reason } });
       throw error;
     }
@@ -129,6 +130,19 @@ export class Authorizations {
     const { connector, version: connectorVersion } = scope;
     const request = { connector, connectorVersion, clientRequestId: this.#options.newId(), replace: true };
     const begun = readSession(await ask(scope, startSessionRequest(request)), { connectorVersion });
+    let ended = false;
+    try {
+      for await (const step of this.#steps(scope, begun, secret)) {
+        ended ||= step.step === 'ended';
+        yield step;
+      }
+    } finally {
+      // The reply was lost, or whoever asked has left: the server may have connected all the same, and only a read tells.
+      if (!ended) this.#tell(scope, 'failed', null, 'outcome-unknown');
+    }
+  }
+
+  async *#steps(scope: Scope, begun: Session, secret: string | undefined): AsyncGenerator<ConnectStep> {
     if (begun.status === 'SUCCEEDED') return yield this.#end(scope, begun);
     if (begun.nextAction?.type === 'redirect') {
       yield { step: 'redirect', url: begun.nextAction.url };
@@ -150,17 +164,24 @@ export class Authorizations {
   }
 
   /** Tells the core, which reads the snapshot; `session` undefined: nobody completed it in time. */
-  #end({ account, epoch, connector }: Scope, session: Session | undefined): ConnectStep {
+  #end(scope: Scope, session: Session | undefined): ConnectStep {
     const outcome = session === undefined ? 'expired' : (outcomes[session.status] ?? 'failed');
     const id = session?.resultConnectionId ?? null;
     // A code, or nothing: a server's sentence may hold anything.
     const reason = /^[A-Za-z0-9_.-]{1,64}$/.exec(session?.errorCode ?? '')?.[0] ?? null;
-    const connectionIdHash = id === null ? null : hashConnectionId(id);
-    this.#options.reconciler.accept({
-      type: 'authorization.ended',
-      data: { account, epoch, connector, outcome, connectionIdHash, reason },
-    });
+    this.#tell(scope, outcome, id === null ? null : hashConnectionId(id), reason);
     return { step: 'ended', outcome, reason };
+  }
+
+  #tell(
+    { account, epoch, connector }: Scope,
+    outcome: Outcome,
+    connectionIdHash: string | null,
+    reason: string | null,
+  ): void {
+    // prettier-ignore
+    const data = { account, epoch, connector, outcome, connectionIdHash, reason };
+    this.#options.reconciler.accept({ type: 'authorization.ended', data });
   }
 }
 
@@ -184,7 +205,13 @@ async function complete(scope: Scope, sessionId: string, secret: string | undefi
 async function ask({ plane, account, signal }: Scope, request: ControlRequest): Promise<Uint8Array> {
   const reply = await plane.send(request, account, signal);
   if (reply.ok) return reply.bytes;
-  throw new AuthorizationRefused('refused', refusal(reply.failure));
+  throw new AuthorizationRefused(reply.failure.kind, refusal(reply.failure));
+}
+
+/** For the log, which is shared: a refused session names a file, and in its path an account. */
+function dropReason(error: unknown): string {
+  if (error instanceof SessionRefused) return `session-${error.reason}`;
+  return error instanceof Error ? error.message.slice(0, 256) : 'failed';
 }
 
 function refusal({ kind, status, code }: ControlFailure): string {

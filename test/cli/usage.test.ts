@@ -79,6 +79,21 @@ test('a variable of the XDG rules counts only when it is an absolute path', () =
   expect(pathsOf({ ...home, DACAPO_STATE: '/s' }, '/named').controlSocket).toBe('/named/control.sock');
 });
 
+test.each([
+  ['session', EXIT.unauthorized],
+  ['forbidden', EXIT.unauthorized],
+  ['signed-out', EXIT.unauthorized],
+  ['limited', EXIT.unavailable],
+  ['unavailable', EXIT.unavailable],
+  ['conflict', EXIT.conflict],
+  ['busy', EXIT.conflict],
+  ['refused', EXIT.failed],
+])('a connector that is not connected because of %s has its own exit code', (reason, exit) => {
+  const refused = { kind: 'AuthorizationRefused', name: 'ControlRefused', reason };
+  expect(verdictOf(refused).exit).toBe(exit);
+  expect(verdictOf(refused).next).not.toContain('--verbose');
+});
+
 test('an error that nobody knows is a failure with a next step', () => {
   expect(verdictOf(new Error('x')).exit).toBe(EXIT.failed);
   expect(verdictOf(undefined).next).toContain('--verbose');

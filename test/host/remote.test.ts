@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { callControl, streamControl, type Daemon, type DaemonConfigInput } from '../../src/host/index.ts';
@@ -211,6 +212,44 @@ test('connecting with a secret makes the core read, and the secret stays out of 
   );
 });
 
+test.each([
+  ['a secret whose reply is lost', { type: 'submit_secret' }],
+  ['a person who is sent elsewhere, with nobody left to be told', { type: 'redirect', url: 'https://example.com/' }],
+])('%s may have connected all the same, so the core reads', async (_, nextAction) => {
+  snapshots['sid=ann'] = { revision: 5, connectors: [] };
+  await start();
+  await use('ann');
+  const session = { sessionId: 's-1', connectorRevision: '1.0.0', status: 'AWAITING_USER', nextAction };
+  const usual = control.answer;
+  control.answer = (request, response, body) => {
+    if (request.url?.endsWith('/authorization-sessions') === true) return json({ session })(request, response);
+    if (request.url?.endsWith('/complete') !== true) return usual(request, response, body);
+    snapshots['sid=ann'] = { revision: 6, connectors: [line] };
+    response.destroy();
+  };
+  const steps = streamControl(daemon.controlSocket, 'connect', { connector: 'docs', secret: 'canary-secret' });
+  if (nextAction.type === 'redirect') {
+    await steps.next();
+    snapshots['sid=ann'] = { revision: 6, connectors: [line] };
+    await steps.return();
+  } else await expect(steps.next()).rejects.toMatchObject({ kind: 'ControlUnreachable' });
+  await published(daemon, 'docs');
+  expect(await logged('authorization.ended')).toMatchObject([
+    { data: { outcome: 'failed', reason: 'outcome-unknown' } },
+  ]);
+});
+
+test('a disconnect that can not be asked for is told by a word, not by a path with an account in it', async () => {
+  await start();
+  await use('ann');
+  await published(daemon, 'docs');
+  rmSync(sessions.replace('{account}', 'ann'));
+  await expect(callControl(daemon.controlSocket, 'disconnect', { connector: 'docs' })).rejects.toMatchObject({
+    kind: 'SessionRefused',
+  });
+  expect(await logged('connection.dropFailed')).toMatchObject([{ data: { reason: 'session-absent' } }]);
+});
+
 test('disconnecting withdraws before the server has answered, and a failure of it is told', async () => {
   await start();
   await use('ann');
@@ -227,6 +266,7 @@ test('disconnecting withdraws before the server has answered, and a failure of i
   control.answer = json({}, 500);
   await expect(callControl(daemon.controlSocket, 'disconnect', { connector: 'docs' })).rejects.toMatchObject({
     kind: 'AuthorizationRefused',
+    reason: 'unavailable',
   });
   expect(await logged('connection.dropFailed')).toHaveLength(1);
 });
