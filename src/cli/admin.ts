@@ -18,9 +18,9 @@ export async function askAdmin(admin: Admin, path: string, body: Readonly<Record
   }).catch(() => {
     throw new CommandError(EXIT.unavailable, 'the authority does not answer', 'start it with `dacapo up`');
   });
-  const answer = (await reply.body.json().catch(() => ({}))) as { readonly error?: { readonly message?: string } };
+  const answer = (await reply.body.json().catch(() => ({}))) as { readonly message?: string };
   if (reply.statusCode < 300) return answer;
-  const message = answer.error?.message ?? `status ${String(reply.statusCode)}`;
+  const message = answer.message ?? `status ${String(reply.statusCode)}`;
   throw new CommandError(codeOf(reply.statusCode), `the authority refused: ${message}`, 'see `dacapo status`');
 }
 
