@@ -179,7 +179,6 @@ export class Authorizations {
     connectionIdHash: string | null,
     reason: string | null,
   ): void {
-    // prettier-ignore
     const data = { account, epoch, connector, outcome, connectionIdHash, reason };
     this.#options.reconciler.accept({ type: 'authorization.ended', data });
   }

@@ -2,9 +2,16 @@ import { expect, test } from 'vitest';
 import { within, DeadlineError, linked } from '../../src/host/deadline.ts';
 import { ActivationMemory } from '../../src/host/routes/activation.ts';
 import { Gate } from '../../src/host/routes/gate.ts';
-import { localConnection, type RemoteClientRequest } from '../../src/host/routes/remoteClientFactory.ts';
+import { Handles } from '../../src/host/routes/handles.ts';
+import { performer } from '../../src/host/routes/perform.ts';
+import {
+  localConnection,
+  type RemoteClient,
+  type RemoteClientRequest,
+} from '../../src/host/routes/remoteClientFactory.ts';
 import { cursors, routeSet } from '../../src/host/server/cursor.ts';
 import { republished } from '../../src/host/server/republish.ts';
+import type { Installed } from '../../src/host/sources/connectors.ts';
 import { uint64 } from '../../src/events/index.ts';
 import { readTool, type Tool } from '../../src/protocol/index.ts';
 
@@ -92,4 +99,21 @@ test('a tool is re-published with its marks taken out at any depth, and else as 
   expect(republished(tool, 'x__t')).toBe(
     text.replace('"x-mcp-header":"B",', '').replace('"name":"t"', '"name":"x__t"'),
   );
+});
+
+test('an owner whose activation breaks is closed, and nothing of it is kept', async () => {
+  let closed = 0;
+  const broken = { discover: () => Promise.reject(new TypeError('a fault of ours')) };
+  const client = { ...broken, close: () => Promise.resolve(void closed++) } as unknown as RemoteClient;
+  const handles = new Handles();
+  const release = { version: '1', digest: 'd' };
+  const docs = { connector: 'docs', kind: 'remote', release, binding: { bindingRef: 'a' } } as unknown as Installed;
+  const perform = performer({
+    ...{ handles, memory: new ActivationMemory(), plane: null, newId: () => 'o' },
+    ...{ installed: new Map([['docs', docs]]), factory: () => client, openProcess: hang },
+    ...{ tell: () => undefined, onToolsChanged: () => undefined },
+  });
+  const effect = { kind: 'openRoute', account: 'ann', connector: 'docs', generation: 'g', epoch: 1 } as const;
+  await expect(perform(effect, { signal: never, startedAt: 1, stamp: null })).rejects.toThrow('a fault of ours');
+  expect([closed, handles.find(effect)]).toEqual([1, undefined]);
 });

@@ -92,6 +92,12 @@ test('a process can not say that its authorization is over: only a gateway can',
   expect(outcome).toMatchObject({ ok: false, failure: { kind: 'protocol', error: undefined } });
 });
 
+test('a request of the server under the id of ours is no answer to it', async () => {
+  const { owner } = shared;
+  const outcome = await owner.callTool(call('asks'), { signal });
+  expect(outcome).toMatchObject({ ok: true, value: { value: { content: [{ text: '"answered"' }] } } });
+});
+
 test('the agent’s own _meta goes along, what belongs to another hop does not', async () => {
   const { owner } = shared;
   const metaText =

@@ -105,7 +105,7 @@ async function openLocal(options: PerformOptions, installed: Installed, signal: 
   const process = await options.openProcess(installed, { signal, onToolsChanged });
   if (!process.ok) return process;
   const owner = process.value;
-  return usable(owner, await activateLocal(owner, signal));
+  return usable(owner, () => activateLocal(owner, signal));
 }
 
 async function openRemote(
@@ -116,13 +116,18 @@ async function openRemote(
   const client = options.factory(request);
   const owner = remoteOwner(client);
   const { signal, stamp } = context;
-  return usable(owner, await activateRemote(client, request, { signal, stamp, memory: options.memory }));
+  return usable(owner, () => activateRemote(client, request, { signal, stamp, memory: options.memory }));
 }
 
-async function usable(owner: Owner, tools: Outcome<Tools>): Promise<Opened> {
-  if (tools.ok) return { ok: true, value: { owner, tools: tools.value } };
-  await owner.close();
-  return tools;
+/** An owner that was not activated is closed, also when looking at it broke: nobody else knows of its process. */
+async function usable(owner: Owner, activate: () => Promise<Outcome<Tools>>): Promise<Opened> {
+  let tools: Outcome<Tools> | undefined;
+  try {
+    tools = await activate();
+    return tools.ok ? { ok: true, value: { owner, tools: tools.value } } : tools;
+  } finally {
+    if (tools?.ok !== true) await owner.close();
+  }
 }
 
 function remoteOwner(client: RemoteClient): Owner {

@@ -176,6 +176,8 @@ function take(
     return true;
   }
   if (message['method'] === wire.methods.progress) return progress(pending, message, raw);
+  // A request of the server's own, under whatever id: it answers nothing.
+  if (Object.hasOwn(message, 'method')) return false;
   const id = message['id'];
   const one = typeof id === 'string' ? pending.get(JSON.stringify(id)) : undefined;
   // An answer to a request that was given up has our id and nobody who waits.

@@ -51,6 +51,8 @@ const list = (id, cursor) => {
 const text = (id, value) => send({ id, result: { content: [{ type: 'text', text: JSON.stringify(value) }] } });
 const run = {
   echo: (id, params) => text(id, params),
+  // A request of its own under the very id that it is asked with, before the answer.
+  asks: (id) => { send({ id, method: 'ping' }); text(id, 'answered'); },
   hang: () => { hanging++; },
   raw: (id, params, raw) => text(id, raw),
   cancelled: (id) => text(id, cancelled),
