@@ -32,6 +32,8 @@ export interface AccountContext {
   readonly floor: Uint64 | null;
   /** Two answers at the floor disagreed: no read of that revision is accepted any more. */
   readonly torn: boolean;
+  /** A complete read was accepted at the floor: what it did not name was told to be closed. */
+  readonly whole: boolean;
   /** Reads begun before this position are refused. */
   readonly resetAt: number;
   /** Position at which the open want for a snapshot arose. */
@@ -58,6 +60,7 @@ export const unheard: AccountContext = {
   serverEpoch: null,
   floor: null,
   torn: false,
+  whole: false,
   resetAt: 0,
   wish: null,
   wanted: null,
@@ -100,6 +103,7 @@ export function accept(context: AccountContext, read: Of<'accepted'>): AccountCo
     ...pace(context, read.atMs, short || !read.complete),
     floor: rises ? read.revision : context.floor,
     torn: rises ? false : context.torn,
+    whole: read.complete || (!rises && context.whole),
     serverEpoch: read.serverEpoch ?? context.serverEpoch,
     dissents: null,
     wanted,
@@ -138,6 +142,7 @@ const newLine = (context: AccountContext): AccountContext => ({
   line: context.line + 1,
   floor: null,
   torn: false,
+  whole: false,
   wanted: null,
   dissents: null,
 });

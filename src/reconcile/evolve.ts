@@ -286,6 +286,8 @@ function openFailed(turn: Turn, event: LoggedEvent & FactOf<'route.openFailed'>,
   const { data } = event;
   const route = findRoute(turn.state, data.account, data.connector);
   if (route === undefined || !isWantedNow(turn.state, route, data)) return;
+  // We stopped it ourselves: it did not fail, and is owed again as if it had never been begun.
+  if (data.reason === 'aborted') return;
   if (data.reason === 'rejected' && data.account !== null)
     return reject(turn, { ...data, account: data.account }, atMs);
   failWith(turn, route, event, { contract: data.reason === 'contract', retryAfterMs: data.retryAfterMs ?? 0 });

@@ -119,9 +119,9 @@ function forEachLine(
   }
 }
 
-/** A closed connection to something that was never here is nothing to remember. */
+/** A closed connection to something that was never here is nothing to remember; that its line was garbled, is. */
 const isWorthKeeping = (entry: Snapshot['entries'][string]): boolean =>
-  entry !== 'unreadable' && entry.state !== 'disconnected';
+  entry === 'unreadable' || entry.state !== 'disconnected';
 
 /** The release version of a line is evidence for people, not for belief. */
 const entryOnly = ({ state, connectionVersion, connectionIdHash }: Entry): Entry => ({

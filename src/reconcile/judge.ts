@@ -2,7 +2,7 @@
  * What a reply of the server is worth: accepted, torn, a dissent, the one that starts a new line, or refused. The account rows of
  * the stamp table, DESIGN 5.2; asked once a reply, before anything is changed.
  */
-import { compareUint64, sameEntry, type Entry, type Payload } from '../events/index.ts';
+import { compareUint64, sameEntry, type Entry, type Payload, type Stamp } from '../events/index.ts';
 import { countDissent, type AccountContext } from '../machines/index.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { RouteRecord } from './state.ts';
@@ -41,11 +41,15 @@ function dissentOrAdopt(context: AccountContext, snapshot: Snapshot, atMs: numbe
   return count >= 3 ? { kind: 'adopted' } : { kind: 'dissented', torn, content };
 }
 
-/** Whether every readable entry equals what was read at this very revision. What was not read there is no contradiction. */
-function agrees(context: AccountContext, snapshot: Snapshot, routes: ReadonlyMap<string, RouteRecord>): boolean {
+/** Whether a reply at the floor says what was said there before. What was not read there is no contradiction. */
+const agrees = (context: AccountContext, snapshot: Snapshot, routes: ReadonlyMap<string, RouteRecord>): boolean =>
+  repeatsReads(context, snapshot, routes) && !(context.whole && namesUnnamed(context, snapshot, routes));
+
+/** Whether every readable entry equals what was read at this very revision. */
+function repeatsReads(context: AccountContext, snapshot: Snapshot, routes: ReadonlyMap<string, RouteRecord>): boolean {
   for (const [connector, { machine }] of routes) {
     const read = machine.context.read;
-    if (read === null || read.stamp.line !== context.line || read.stamp.revision !== snapshot.revision) continue;
+    if (read === null || !isAtFloor(context, read.stamp)) continue;
     // By own key only: a connector may be called "constructor".
     const said = Object.hasOwn(snapshot.entries, connector) ? snapshot.entries[connector] : undefined;
     if (said === 'unreadable') continue;
@@ -54,6 +58,23 @@ function agrees(context: AccountContext, snapshot: Snapshot, routes: ReadonlyMap
   }
   return true;
 }
+
+/** A complete read told every connector that it did not name to be closed, also those that nobody had heard of. */
+function namesUnnamed(
+  context: AccountContext,
+  { entries }: Snapshot,
+  routes: ReadonlyMap<string, RouteRecord>,
+): boolean {
+  return Object.entries(entries).some(([connector, said]) => {
+    if (said === 'unreadable' || said.state === 'disconnected') return false;
+    const held = routes.get(connector)?.machine.context;
+    if (held?.unreadable === true) return false;
+    return held?.read == null || !isAtFloor(context, held.read.stamp);
+  });
+}
+
+const isAtFloor = ({ line, floor }: AccountContext, stamp: Stamp): boolean =>
+  stamp.line === line && stamp.revision === floor;
 
 /** One text for one content, whatever the order of the keys. */
 function contentOf({ entries, complete }: Snapshot): string {

@@ -42,10 +42,9 @@ export class Performing {
     const begin: Effect[] = [];
     for (const name of routes) {
       const route = findRoute(state, name.account, name.connector);
-      if (route !== undefined)
-        begin.push(...this.#settle(routeKey(name.account, name.connector), dueForRoute(state, route)));
+      if (route !== undefined) begin.push(...this.#settle(routeGroup(name), dueForRoute(state, route)));
     }
-    for (const account of accounts) begin.push(...this.#settle(`account ${account}`, dueForAccount(state, account)));
+    for (const account of accounts) begin.push(...this.#settle(accountGroup(account), dueForAccount(state, account)));
     for (const effect of begin.sort((a, b) => rank[a.kind] - rank[b.kind])) {
       if (!onlyClosing || effect.kind === 'closeRoute') this.#begin(state, effect);
     }
@@ -76,14 +75,9 @@ export class Performing {
     Promise.resolve()
       .then(() => this.#perform(effect, context))
       .then(
-        (fact) => done(answers(effect, fact) ? fact : brokenOutcome(effect)),
+        (fact) => done(answers(effect, fact, controller.signal.aborted) ? fact : brokenOutcome(effect)),
         () => done(brokenOutcome(effect)),
       );
-  }
-
-  /** Effects under way, in the order they were begun within their groups. */
-  running(): readonly Effect[] {
-    return [...this.#groups.values()].flatMap((group) => [...group.values()].map(({ effect }) => effect));
   }
 
   stop(): void {
@@ -96,7 +90,10 @@ function abort(controller: AbortController): void {
 }
 
 const groupOf = (effect: Effect): string =>
-  effect.kind === 'fetchSnapshot' ? `account ${effect.account}` : routeKey(effect.account, effect.connector);
+  effect.kind === 'fetchSnapshot' ? accountGroup(effect.account) : routeGroup(effect);
+
+const accountGroup = (account: string): string => `account ${account}`;
+const routeGroup = ({ account, connector }: RouteName): string => `route ${routeKey(account, connector)}`;
 
 function stampOf(state: State, effect: Effect): Stamp | null {
   if (effect.kind === 'fetchSnapshot') return null;
@@ -110,10 +107,13 @@ const outcomes: Readonly<Record<Effect['kind'], readonly Fact['type'][]>> = {
 };
 
 /** Whether a fact is the outcome of this effect. Another one would change nothing, and the effect would be owed again at once, without end. */
-function answers(effect: Effect, { type, data }: Fact): boolean {
+function answers(effect: Effect, fact: Fact, wasStopped: boolean): boolean {
+  const { type, data } = fact;
   const told = data as Partial<Record<'account' | 'connector' | 'generation' | 'epoch', unknown>>;
   if (!outcomes[effect.kind].includes(type) || told.account !== effect.account || told.epoch !== effect.epoch)
     return false;
+  // "Stopped" is no failure and is begun again without a pause: only we may have said so.
+  if (fact.type === 'route.openFailed' && fact.data.reason === 'aborted' && !wasStopped) return false;
   return (
     effect.kind === 'fetchSnapshot' || (told.connector === effect.connector && told.generation === effect.generation)
   );

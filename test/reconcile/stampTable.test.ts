@@ -98,6 +98,20 @@ describe('an equal revision with other content', () => {
     );
   });
 
+  test('is torn too where the first reply was whole and did not name the connector, known or not (L4)', () => {
+    const known = new Scenario()
+      .installed('docs')
+      .signIn('ann')
+      .read(5, {})
+      .read(5, { docs: connected(1) });
+    const unknown = new Scenario()
+      .signIn('ann')
+      .read(5, { docs: disconnected(1) })
+      .read(5, { docs: connected(1) });
+    expect([known.anomalies, unknown.anomalies]).toEqual([['revision-torn'], ['revision-torn']]);
+    expect([known.owed, unknown.installed('docs').owed]).toEqual([[], []]);
+  });
+
   test('does not refetch without end, and is adopted when three reads a minute apart agree (M5)', () => {
     const s = docsPublished()
       .read(6, { docs: connected(2) })
@@ -362,6 +376,15 @@ describe('a rejection', () => {
     const s = docsPublished();
     s.reject('docs', 'another').reject('docs', s.generationOf('docs'), { epoch: 999 });
     expect(s.published).toEqual(['ann/docs']);
+  });
+
+  test('of nothing: an open that was stopped has not failed, and is owed again', () => {
+    const s = new Scenario()
+      .installed('docs')
+      .signIn('ann')
+      .read(5, { docs: connected(1) })
+      .fail('docs', 'aborted');
+    expect(s.owed).toEqual(['openRoute docs']);
   });
 
   test('during activation is one event with the same effect (M21)', () => {
