@@ -28,7 +28,7 @@ export interface Unanswered {
 interface Interval {
   readonly effect: Effect;
   readonly from: number;
-  to: number;
+  readonly to: number;
 }
 
 /** Holds a log against today's rules, event by event. */
@@ -66,19 +66,26 @@ export class DecisionCheck {
     if (effect === null || cause === null || cause < this.#startedAt) return null;
     const text = effectText(effect);
     const intervals = this.#intervals.get(text) ?? [];
-    const open = intervals.filter(({ to }) => to > position);
-    if (open.length > 0) this.#intervals.set(text, open);
-    else this.#intervals.delete(text);
+    // What is owed still is begun anew from here on; what was owed once has had its answer.
+    this.#keep(text, intervals.filter(({ to }) => to > position).map((open) => ({ ...open, from: position }))); // prettier-ignore
     const owed = intervals.some(({ from, to }) => from <= cause && cause < to);
     return owed ? null : { position: cause, shownAt: position, effect };
   }
 
   #follow(position: number, { newlyDue, noLongerDue }: OwedChange): void {
     for (const effect of noLongerDue) {
-      const last = this.#intervals.get(effectText(effect))?.at(-1);
-      if (last !== undefined) last.to = position;
+      const text = effectText(effect);
+      const ended = (this.#intervals.get(text) ?? []).map((one) =>
+        one.to > position ? { ...one, to: position } : one,
+      );
+      this.#keep(text, ended.filter(({ from, to }) => from < to)); // prettier-ignore
     }
     for (const effect of newlyDue) this.#begin(effect, position);
+  }
+
+  #keep(text: string, intervals: readonly Interval[]): void {
+    if (intervals.length > 0) this.#intervals.set(text, intervals);
+    else this.#intervals.delete(text);
   }
 
   #begin(effect: Effect, from: number): void {
