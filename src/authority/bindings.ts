@@ -56,6 +56,12 @@ export const bindingSchema = z
   .superRefine((binding, context) => {
     const reason = endpointRefused(binding);
     if (reason !== undefined) context.addIssue({ code: 'custom', message: reason, path: ['endpoint'] });
+    if (binding.authorization === 'none' && binding.injection.kind !== 'none')
+      context.addIssue({
+        code: 'custom',
+        message: 'there is no credential to inject where nothing is authorized',
+        path: ['injection'],
+      });
   });
 
 export type Binding = z.output<typeof bindingSchema>;

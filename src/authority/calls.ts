@@ -19,7 +19,7 @@ export interface KeptCall {
   readonly tool_name?: string;
   readonly argument_digest?: string;
   readonly idempotency_key?: string | null;
-  /** An earlier call under the same key that never reached the upstream: it gives its key up. */
+  /** An earlier call under the same key that ran nothing: it gives its key up. */
   readonly replaces?: string | null;
 }
 

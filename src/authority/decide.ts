@@ -36,7 +36,7 @@ export type Access =
 
 /** May this identity use this connector at this release at all? */
 export const decideAccess = (gathered: Gathered, connectorVersion: string): Access => {
-  const { account, binding, connection } = gathered;
+  const { account, binding } = gathered;
   if (account === null) return { outcome: 'unauthenticated', message: 'Sign in again: this session does not hold.' };
   if (!account.enabled) return rejected('account_disabled', 'This account is disabled; ask its operator.');
   if (binding === null)
@@ -44,12 +44,16 @@ export const decideAccess = (gathered: Gathered, connectorVersion: string): Acce
   if (!accepts(binding, connectorVersion)) {
     return rejected('connector_version_unsupported', 'This server does not serve that release; update the connector.');
   }
+  const connection = binding.binding.authorization === 'none' ? noConnection : gathered.connection;
   if (connection === null) return { outcome: 'authorization_required', message: 'Connect this connector first.' };
   if (connection.state === 'reauth_required') {
     return { outcome: 'reauth_required', message: 'Connect this connector anew: its credential no longer holds.' };
   }
   return { outcome: 'authorized', account, binding, connection };
 };
+
+/** Stands for the connection of a connector that asks for none: it is never made, never renewed and never ends. */
+const noConnection: NonNullable<Gathered['connection']> = { id: '', version: 0, state: 'connected' };
 
 const rejected = (reason: Extract<Refusal, { outcome: 'rejected' }>['reason'], message: string): Refusal => ({
   outcome: 'rejected',
@@ -121,12 +125,18 @@ export const decideCall = (
     return rejected('malformed', 'An idempotency key is 1 to 255 of A-Z a-z 0-9 _ . : -');
   }
   const { earlier } = found;
-  // One that never reached the upstream is as if it had not been asked.
-  if (earlier !== null && earlier.outcome !== 'not_sent') return decideRepeat(asked, earlier, now);
+  if (earlier !== null && !(earlier.outcome !== null && ranNothing.has(earlier.outcome)))
+    return decideRepeat(asked, earlier, now);
   return found.risk === 'HIGH'
     ? decideHigh(asked, found, now)
     : { verdict: 'call', risk: found.risk, confirmation: null };
 };
+
+/**
+ * After these nothing has run, and it is as if the call had not been asked for. Said again they would be untrue: a refusal of a
+ * credential that has been renewed since withdraws a good connection, and a limit that was told to wait would never be over.
+ */
+const ranNothing: ReadonlySet<CallOutcome> = new Set(['not_sent', 'upstream_refused', 'upstream_limited']);
 
 const within = (text: string, most: number): boolean => text.length > 0 && text.length <= most;
 
@@ -151,6 +161,9 @@ const decideHigh = (
       'idempotency_key_required',
       'This tool needs a confirmation: send an idempotency key with the call.',
     );
+  }
+  if (asked.definitionHash === '') {
+    return rejected('contract', 'This tool needs a confirmation, which is for one definition: list the tools first.');
   }
   if (confirmation === null) return missing(asked, risk);
   const same =

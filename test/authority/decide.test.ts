@@ -39,6 +39,12 @@ describe('access', () => {
     expect('reason' in access ? access.reason : access.outcome).toBe(said);
   });
 
+  test('to a connector that asks for no authorization needs an account and no connection', () => {
+    const open = { ...published, binding: { ...published.binding, authorization: 'none' as const } };
+    expect(decideAccess({ ...all, binding: open, connection: null }, '1.0.0').outcome).toBe('authorized');
+    expect(decideAccess({ account: null, binding: open, connection: null }, '1.0.0').outcome).toBe('unauthenticated');
+  });
+
   test('at a release outside the range of the binding is refused before anything is said about the connection', () => {
     const access = decideAccess({ ...all, connection: null }, '2.0.0');
     expect(access).toMatchObject({ outcome: 'rejected', reason: 'connector_version_unsupported' });
@@ -86,6 +92,8 @@ describe('a call', () => {
     ['ended well', { outcome: 'succeeded' }, 'replay'],
     ['ended badly', { outcome: 'upstream_timeout' }, 'replay'],
     ['never left', { outcome: 'not_sent' }, 'call'],
+    ['was not let in', { outcome: 'upstream_refused' }, 'call'],
+    ['was told to wait', { outcome: 'upstream_limited' }, 'call'],
     ['was another', { argumentDigest: 'other' }, 'idempotency_conflict'],
     ['was another and ended', { toolName: 'other', outcome: 'succeeded' }, 'idempotency_conflict'],
   ])('whose earlier one under the same key %s', (_name, changed, expected) => {
@@ -96,6 +104,13 @@ describe('a call', () => {
     ['never confirmed', null, {}, 'confirm'],
     ['with the name of a confirmation that is not there', null, { confirmId: 'x' }, 'confirmation_expired'],
     ['without a key', null, { idempotencyKey: '' }, 'idempotency_key_required'],
+    ['of a definition that nobody has seen', null, { definitionHash: '' }, 'contract'],
+    [
+      'approved, of a definition that nobody has seen',
+      { ...confirmation, definitionHash: '' },
+      { definitionHash: '' },
+      'contract',
+    ],
     ['approved', confirmation, {}, 'call'],
     ['approved, and named', confirmation, { confirmId: 'id' }, 'call'],
     ['approved under another name', confirmation, { confirmId: 'x' }, 'confirmation_unknown'],

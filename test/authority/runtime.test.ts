@@ -5,13 +5,14 @@ import { endpoint, manyAccounts, ofType, openWorld, type Person, type World } fr
 const { bindings } = demoSeed({ everythingEndpoint: endpoint });
 const careful: Seed = {
   accounts: manyAccounts(40),
-  bindings: bindings.map((binding) =>
-    bindingSchema.parse({
-      ...binding,
-      connectorVersions: { from: '1.0.0', before: '2.0.0' },
-      risk: { otherwise: 'LOW', tools: { erase: 'HIGH' } },
-    }),
-  ),
+  bindings: bindings.flatMap((binding) => {
+    const versions = { connectorVersions: { from: '1.0.0', before: '2.0.0' } };
+    const open = { ref: 'open.primary', connectorId: 'open', authorization: 'none', injection: { kind: 'none' } };
+    return [
+      bindingSchema.parse({ ...binding, ...versions, risk: { otherwise: 'LOW', tools: { erase: 'HIGH' } } }),
+      bindingSchema.parse({ ...binding, ...versions, ...open }),
+    ];
+  }),
 };
 
 // One server for all, one account of its own for each test.
@@ -103,6 +104,19 @@ describe('what is authorized', () => {
   });
 });
 
+describe('a connector that asks for no authorization', () => {
+  test('is given out to whoever is signed in, without a credential and with a contract of each account', async () => {
+    const answers = await Promise.all([one, await somebody()].map((who) => who.call({ connectorId: 'open' })));
+    const upstreams = answers.map((answer) => (answer.outcome === 'authorized' ? answer.upstream : undefined));
+    expect(upstreams.map((upstream) => upstream?.credential)).toEqual(['', '']);
+    expect(new Set(upstreams.map((upstream) => upstream?.contractScope)).size).toBe(2);
+    const [first] = answers;
+    // Nothing to renew: a refusal is recorded and marks no connection.
+    expect(await report(first?.outcome === 'authorized' ? first.callId : '', 'upstream_refused')).toBe(true);
+    expect((await one.call({ connectorId: 'open' })).outcome).toBe('authorized');
+  });
+});
+
 describe('an upstream that refuses the credential', () => {
   test('turns that very connection version into one that must be renewed, with a hint', async () => {
     await one.connect();
@@ -175,6 +189,14 @@ describe('the same call again, by its key', () => {
     await report(callId, 'not_sent');
     expect((await authorized({ idempotencyKey })).callId).not.toBe(callId);
     expect((await one.call({ idempotencyKey })).outcome).toBe('in_flight');
+  });
+
+  test('is made again, with the new credential, when the earlier one was refused for the old one', async () => {
+    const { callId } = await authorized({ idempotencyKey });
+    await report(callId, 'upstream_refused');
+    expect((await one.call({ idempotencyKey })).outcome).toBe('reauth_required');
+    await one.connect('renewed');
+    expect((await authorized({ idempotencyKey })).upstream.credential).toBe('renewed');
   });
 
   test('with other arguments or another tool is a conflict that tells nothing of the first', async () => {
