@@ -19,7 +19,7 @@ export interface AuditQueue {
 export interface AuditOptions {
   readonly authority: Pick<AuthorityPort, 'audit'>;
   readonly log: Log;
-  /** Reports kept at most; the oldest of the less important goes first. */
+  /** Reports kept at most, those that wait for another attempt too; the oldest of the less important goes first. */
   readonly capacity?: number;
 }
 
@@ -60,9 +60,26 @@ export function openAuditQueue({ authority, log, capacity = CAPACITY }: AuditOpt
       await attempt(next);
     sending -= 1;
   };
+  /** An ordinary report that waits for another attempt. */
+  const takeLater = (): OutcomeReport | undefined => {
+    for (const [timer, report] of later) {
+      if (isUrgent(report)) continue;
+      clearTimeout(timer);
+      later.delete(timer);
+      return report;
+    }
+    return undefined;
+  };
+  /** Whether there is a place for one more: the oldest that counts no more than it gives its own up. */
+  const makeRoom = ({ report }: Entry): boolean => {
+    if (waiting() < capacity) return true;
+    const victim = ordinary.shift()?.report ?? takeLater() ?? (isUrgent(report) ? urgent.shift()?.report : undefined);
+    drop(victim, 'the queue is full');
+    return victim !== undefined;
+  };
   const push = (entry: Entry): void => {
-    if (waiting() >= capacity) drop((ordinary.shift() ?? urgent.shift())?.report, 'the queue is full');
-    (entry.report.outcome === 'upstream_refused' ? urgent : ordinary).push(entry);
+    if (!makeRoom(entry)) return drop(entry.report, 'the queue is full');
+    (isUrgent(entry.report) ? urgent : ordinary).push(entry);
     if (sending < SENDERS) void work();
   };
   const waiting = (): number => urgent.length + ordinary.length + later.size + sending;
@@ -86,6 +103,8 @@ export function openAuditQueue({ authority, log, capacity = CAPACITY }: AuditOpt
     },
   };
 }
+
+const isUrgent = ({ outcome }: OutcomeReport): boolean => outcome === 'upstream_refused';
 
 async function taken(authority: Pick<AuthorityPort, 'audit'>, report: OutcomeReport): Promise<boolean> {
   try {

@@ -65,6 +65,27 @@ describe('the audit queue', () => {
     expect(slow.taken.slice(8)).toEqual(['refused', 'late 3']);
   });
 
+  test('never drops a refusal for an ordinary report, and never holds more than it may while nobody answers', async () => {
+    const slow = authority();
+    const queue = openAuditQueue({ authority: slow, log: silent, capacity: 10 });
+    for (let i = 0; i < 10; i++) queue.report(report(`refused ${i}`, 'upstream_refused'));
+    queue.report(report('ordinary'));
+    expect([queue.waiting, queue.dropped]).toEqual([10, 1]);
+    slow.letGo(true);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    slow.letGo(true);
+    await idle(queue);
+    expect(slow.taken).not.toContain('ordinary');
+
+    const away = openAuditQueue({ authority: { audit: () => Promise.resolve(false) }, log: silent, capacity: 10 });
+    for (let i = 0; i < 30; i++) {
+      away.report(report(String(i)));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect([away.waiting, away.dropped]).toEqual([10, 20]);
+    await away.close(0);
+  });
+
   test('ends in time with an authority that never answers, and counts what it could not deliver', async () => {
     const queue = openAuditQueue({ authority: authority(), log: silent, capacity: 20 });
     for (let i = 0; i < 12; i++) queue.report(report(String(i)));
