@@ -45,7 +45,7 @@ export interface SqliteLogOptions {
 }
 
 /** A log on disk that this process owns. */
-export interface SqliteLog extends EventLog, RowSource {
+export interface SqliteLog extends Required<EventLog>, RowSource {
   readonly path: string;
   /**
    * For idle moments: seals a few thousand events into segments, which are read three times as fast, and moves everything from the
