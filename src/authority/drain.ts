@@ -40,7 +40,13 @@ export const openDrain = (store: Store, sink: Sink, log: Log): Drain => {
   const start = (): Promise<void> => {
     clearTimeout(retry);
     retry = undefined;
-    running ??= run().finally(() => (running = undefined));
+    running ??= run()
+      .catch((error: unknown) => {
+        // Whoever began it: somebody who only looks must not end the trying.
+        failed(error);
+        throw error;
+      })
+      .finally(() => (running = undefined));
     return running;
   };
   function wake(): void {
@@ -50,7 +56,7 @@ export const openDrain = (store: Store, sink: Sink, log: Log): Drain => {
   }
   function begin(): void {
     soon = undefined;
-    if (!closed) start().catch(failed);
+    if (!closed) start().catch(() => undefined);
   }
   wake();
   return {

@@ -131,6 +131,20 @@ describe('the drain', () => {
     expect(await kept()).toEqual(['left-behind']);
   });
 
+  test('goes on trying by itself after somebody looked while it could not deliver', async () => {
+    await put('a');
+    let down = true;
+    let tried = 0;
+    const sink = (deliveries: readonly Delivery[]) =>
+      down ? (tried++, Promise.reject(new Error('down'))) : tableSink(store)(deliveries);
+    const drain = openDrain(store, sink, edge.log);
+    await expect.poll(() => tried).toBe(1);
+    await expect(drain.settled()).rejects.toThrow('down');
+    down = false;
+    await expect.poll(kept).toEqual(['a']);
+    await drain.close();
+  });
+
   test("never ends somebody's wait with its own trouble", async () => {
     const drain = openDrain(store, () => Promise.reject(new Error('down')), edge.log);
     await put('a');
