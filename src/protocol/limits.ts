@@ -17,6 +17,8 @@ export const limits = {
   schemaDepth: 32,
   idChars: 256,
   cursorChars: 8_192,
+  /** The cursor of a list that many connectors make holds one of each of them. */
+  joinedCursorChars: 524_288,
   tools: 512,
   pages: 64,
   upstreamNameChars: 128,

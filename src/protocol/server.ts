@@ -152,10 +152,13 @@ export function readCallParams(request: Request): CallParams | McpError {
   };
 }
 
-/** Reads the params of tools/list: an absent cursor is the first page, an empty one is not. */
-export function readListParams(request: Request): { readonly cursor: string | undefined } | McpError {
+/** Reads the params of tools/list: an absent cursor is the first page, an empty one is not. `most`: how long the server's own get. */
+export function readListParams(
+  request: Request,
+  most: number = limits.cursorChars,
+): { readonly cursor: string | undefined } | McpError {
   const cursor = member(request.params ?? {}, 'cursor');
-  if (cursor !== undefined && (typeof cursor !== 'string' || cursor.length > limits.cursorChars))
+  if (cursor !== undefined && (typeof cursor !== 'string' || cursor.length > most))
     return invalid('cursor must be a text that this server gave');
   return { cursor };
 }

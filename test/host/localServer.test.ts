@@ -12,9 +12,10 @@ beforeAll(async () => {
     fixtureConnector('alpha'),
     fixtureConnector('paged', { pageSize: 5 }),
     fixtureConnector('told', { announces: true }),
+    fixtureConnector('wordy', { pageSize: 5, wordy: 8_000 }),
   ];
   daemon = await daemonWith({ connectors });
-  await published(daemon, 'alpha', 'paged', 'told');
+  await published(daemon, 'alpha', 'paged', 'told', 'wordy');
 });
 afterAll(() => daemon.close());
 
@@ -61,6 +62,20 @@ test('a definition is re-published byte for byte, but for its name and the marks
 test('a result passes byte for byte, with what this era adds', async () => {
   const { text } = await modern(daemon, 'tools/call', { name: 'alpha__odd' });
   expect(text).toBe(`{"jsonrpc":"2.0","id":1,"result":${oddResult.slice(0, -1)},"resultType":"complete"}}`);
+});
+
+test('a cursor that many connectors make is as good as one of a single one, however long it gets', async () => {
+  const found: string[] = [];
+  const params: { cursor?: string } = {};
+  do {
+    const { text } = await modern(daemon, 'tools/list', params);
+    const page = result(text) as unknown as { tools: { name: string }[]; nextCursor?: string };
+    found.push(...names(page.tools));
+    if (page.nextCursor === undefined) delete params.cursor;
+    else params.cursor = page.nextCursor;
+  } while (params.cursor !== undefined);
+  expect(found.filter((name) => name.startsWith('wordy__')).length).toBe(12);
+  expect(new Set(found).size).toBe(found.length);
 });
 
 test('a cursor that this list did not give is refused', async () => {
@@ -181,5 +196,5 @@ test('a withdrawn route ends its calls with an unknown outcome', async () => {
   expect(error((await hanging).text)).toMatchObject({ code: -33003, data: { outcomeUnknown: true } });
   expect(error((await modern(daemon, 'tools/call', { name: 'paged__echo' })).text).message).toContain('switched off');
   daemon.reconciler.accept({ type: 'connector.toggled', data: { connector: 'paged', enabled: true } });
-  await published(daemon, 'alpha', 'paged', 'told');
+  await published(daemon, 'alpha', 'paged', 'told', 'wordy');
 });

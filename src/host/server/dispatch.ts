@@ -8,6 +8,7 @@ import {
   errorOf,
   isProgressToken,
   legacyResultText,
+  limits,
   listResultText,
   McpError,
   member,
@@ -78,7 +79,7 @@ async function answer(options: DispatchOptions, asked: Asked): Promise<HttpAnswe
     case methods.ping:
       return result('{}');
     case methods.list: {
-      const read = readListParams(request);
+      const read = readListParams(request, limits.joinedCursorChars);
       if (read instanceof McpError) throw read;
       return result(listText(await aggregate.list(read.cursor, asked.signal), serverInfo));
     }

@@ -14,6 +14,8 @@ export interface FixtureMode {
   readonly more?: readonly string[];
   /** Lists that are answered; later ones are not. */
   readonly lists?: number;
+  /** Characters that every cursor is longer than it needs to be. */
+  readonly wordy?: number;
   /** The list never ends. */
   readonly endless?: boolean;
 }
@@ -43,8 +45,9 @@ let hanging = 0;
 let lists = 0;
 const list = (id, cursor) => {
   const size = mode.pageSize || tools.length;
-  const from = cursor === undefined ? 0 : Number(cursor.slice(1));
-  const next = mode.endless ? ',"nextCursor":"p' + (from + 1) + '"' : from + size < tools.length ? ',"nextCursor":"p' + (from + size) + '"' : '';
+  const from = cursor === undefined ? 0 : Number(cursor.slice(1).split('.')[0]);
+  const padding = mode.wordy ? '.' + 'x'.repeat(mode.wordy) : '';
+  const next = mode.endless ? ',"nextCursor":"p' + (from + 1) + '"' : from + size < tools.length ? ',"nextCursor":"p' + (from + size) + padding + '"' : '';
   const page = mode.endless ? [plain('t' + from)] : tools.slice(from, from + size);
   line('{"jsonrpc":"2.0","id":' + JSON.stringify(id) + ',"result":{"tools":[' + page.join(',') + ']' + next + '}}');
 };
