@@ -128,7 +128,10 @@ function dueChanges(state: State, { event, newlyDue, noLongerDue }: Step): strin
   ];
 }
 
-/** How things stand: the account, every route in the foreground, what is owed, and the hash that says all of it. */
+/**
+ * How things stand: the account, every route in the foreground, and what is owed. Not the state hash, which says more than anybody
+ * can read and changes with every field of the fold: `replay --json` has it.
+ */
 function* standingLines(player: Player): Generator<string, void, void> {
   const { state, table } = player;
   const { position, now, active } = state.head;
@@ -145,7 +148,6 @@ function* standingLines(player: Player): Generator<string, void, void> {
   }
   const owed = [...player.due()].map((effect) => effectLabel(state, effect));
   yield `${MARGIN}due: ${owed.length === 0 ? 'nothing' : owed.join('; ')}`;
-  yield `${MARGIN}state ${player.stateHash()}`;
 }
 
 /** One sentence on a state hash that is another one now. */

@@ -1,6 +1,6 @@
 /**
  * A tale: a short history of one daemon, told to the shipped engine by hands that a script moves. What comes of it is a log file as
- * `dacapo log export` writes one, with a state hash at its end. The logs beside the golden transcripts are made of these.
+ * `dacapo log export` writes one. The logs beside the golden transcripts are made of these.
  */
 import {
   exportLines,
@@ -162,9 +162,8 @@ export class Tale {
     }));
   }
 
-  /** The log as a file's lines, with the state hash of its end. */
+  /** The log as a file's lines. */
   lines(): string[] {
-    this.log.mark(this.log.head, this.engine.stateHash());
     return [...exportLines(this.log, { package: PACKAGE })];
   }
 }
