@@ -11,9 +11,10 @@ export const run: Run<CommonOptions, [string, string | undefined]> = async ({ ou
   const log = namedLog(file);
   const found = other === undefined ? diff(log) : diffLogs(log, namedLog(other));
   const { events, firstDifference } = found;
+  const blind = 'blindFrom' in found && found.blindFrom !== null;
   output.result({ ...found }, () =>
     firstDifference === null
-      ? `${String(events)} events: no difference`
+      ? `${String(events)} events: no difference${blind ? ' up to a row that cannot be read' : ''}`
       : `position ${String(firstDifference.position)}: ${firstDifference.text}`,
   );
   return Promise.resolve(firstDifference === null ? EXIT.ok : EXIT.problems);
