@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Fact } from '../../src/events/index.ts';
 import { connectorSchema, daemonConfigSchema, type DaemonConfigInput } from '../../src/host/config.ts';
@@ -201,6 +201,28 @@ test.each([
   const found = look(config as never);
   expect(found).toMatchObject({ incompatible, program: null });
   expect(installedFact(found)).toMatchObject({ type: 'connector.installed', data: { incompatible } });
+});
+
+test.each<[string, (folder: string) => void, string]>([
+  [
+    'whose manifest is no JSON',
+    (path) => writeFileSync(join(path, 'package.json'), '{'),
+    'its package can not be read',
+  ],
+  [
+    'whose command is a folder',
+    (path) => writeFileSync(join(path, 'package.json'), '{"version":"1.0.0","bin":"."}'),
+    'its package can not be read (EISDIR)',
+  ],
+])('a package %s is a reason of its connector and never of the daemon', (_, fill, incompatible) => {
+  // A package may be named by where it is from the file that looks for it.
+  const asked = join(import.meta.dirname, '../../src/host/sources');
+  const path = folder();
+  fill(path);
+  expect(look({ id: 'a', kind: 'stdio', package: relative(asked, path) })).toMatchObject({
+    incompatible,
+    program: null,
+  });
 });
 
 test.each([

@@ -56,7 +56,7 @@ function inspectRemote(config: RemoteConfig, hostVersion: string): Installed {
 }
 
 function inspectStdio(config: StdioConfig, stateDir: string): Installed {
-  const found = config.package === undefined ? findCommand(config.command ?? '') : findPackage(config.package);
+  const found = find(config);
   const refused = Object.entries(config.env).flatMap(([name, value]) => refusedVariable(name, value) ?? []);
   const version = config.version ?? found.version ?? 'unknown';
   const incompatible = found.missing ?? refused[0] ?? null;
@@ -86,6 +86,16 @@ interface Found {
   readonly missing: string | undefined;
 }
 const absent = (missing: string): Found => ({ command: '', before: [], version: undefined, digest: '', missing });
+
+/** A file that is there and can't be read, or does not say what it should, is a reason like any other. */
+function find(config: StdioConfig): Found {
+  try {
+    return config.package === undefined ? findCommand(config.command ?? '') : findPackage(config.package);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    return absent(`its ${config.package === undefined ? 'command' : 'package'} can not be read${code}`);
+  }
+}
 
 function findCommand(command: string): Found {
   if (!isAbsolute(command)) return absent('the command is no absolute path');
