@@ -24,3 +24,5 @@ export { faults, faultNames, type Fault } from './faults.ts';
 export { laws, lawNames, type Law, type Violation } from './law.ts';
 export { plainHost, type MakeHost } from './host.ts';
 export type { Dialled, Outside, Reply } from './outside.ts';
+export { Search, type Explored, type Found, type SearchOptions } from './explore/search.ts';
+export type { SmallWorld } from './explore/small.ts';

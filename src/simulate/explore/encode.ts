@@ -1,0 +1,231 @@
+/**
+ * A state as a row of whole numbers, such that two states with one row have the same future.
+ *
+ * What is left out, and why nothing is lost by it: the fold compares positions only with the position at which a read began, and of
+ * reads only the one of the login that holds can be accepted, so of each position one bit is kept: does it lie after that read began?
+ * Epochs and generations are compared for equality alone, so they are named by their first appearance in the row. Times are kept
+ * relative to now, and cut off where a rule no longer looks (a minute, ten minutes, an hour). Lines are compared with the line that
+ * holds, so an older one is just older. `since`, `handledAt` and anomalies are for people; nothing decides by them.
+ */
+import { closedness, type Uint64 } from '../../events/index.ts';
+import { generationOf, type AccountContext, type RouteContext } from '../../machines/index.ts';
+import type { RouteRecord } from '../../reconcile/index.ts';
+import type { Stage } from './stage.ts';
+
+const MINUTE_MS = 60_000;
+const TEN_MINUTES_MS = 600_000;
+const HOUR_MS = 3_600_000;
+/** After so many failures in a row a wait has its greatest length. */
+const MANY = 12;
+
+const numbers = new Map<string, number>();
+/** A small number for a text: states, reasons and hashes are few. */
+function named(text: string): number {
+  let number = numbers.get(text);
+  if (number === undefined) numbers.set(text, (number = numbers.size + 1));
+  return number;
+}
+
+export class Encoder {
+  readonly #stage: Stage;
+  readonly row = new Int32Array(1024);
+  #length = 0;
+  #now = 0;
+  /** Where the read of the login that holds began; without one, every read begins later than everything. */
+  #startedAt = Infinity;
+  readonly #generations: string[] = [];
+  readonly #epochs: number[] = [];
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  /** Writes the row of the state on the stage and answers its length. It holds until the next call. */
+  write(): number {
+    const { state, around, slots, accounts } = this.#stage;
+    const { active, now } = state.head;
+    this.#length = 0;
+    this.#now = now;
+    this.#startedAt = Infinity;
+    this.#put(active === null ? 0 : accounts.indexOf(active.account) + 1);
+    this.#put(around.login === null ? 0 : accounts.indexOf(around.login) + 1);
+    this.#put(around.release);
+    this.#put(around.left);
+    for (const fetch of around.fetches) {
+      const current = fetch.epoch === active?.epoch && fetch.account === active.account;
+      if (current) this.#startedAt = fetch.startedAt;
+      // What an ended login was to be told is never looked at.
+      this.#put(current ? fetch.since.id : -1 - accounts.indexOf(fetch.account));
+    }
+    for (const account of accounts) {
+      const { machine } = state.accounts.get(account)!;
+      this.#put(around.servers[account]!.id);
+      this.#put(named(machine.value));
+      this.#account(machine.context);
+    }
+    for (let slot = 0; slot < slots.length; slot++) this.#route(slot, this.#stage.record(slot));
+    for (const { slot, epoch } of around.drops) this.#put(slot * 2 + bit(epoch === active?.epoch));
+    return this.#length;
+  }
+
+  #put(value: number): void {
+    this.row[this.#length++] = value;
+  }
+
+  #account(context: AccountContext): void {
+    this.#put(number(context.serverEpoch));
+    this.#put(number(context.floor));
+    this.#put(bit(context.torn) * 2 + this.#answers(context.resetAt));
+    this.#put(this.#since(context.paceMs, 0));
+    this.#wanted(context);
+    // A login begins these anew, so while nobody is signed in they say nothing.
+    if (context.epoch === null) return;
+    this.#put(context.wish === null ? -1 : this.#answers(context.wish));
+    this.#put(Math.min(context.failures, MANY));
+    this.#put(this.#since(context.notBeforeMs, 0));
+    this.#put(named(context.age));
+    this.#put(context.acceptedAtMs === null ? 1 : this.#since(context.acceptedAtMs, HOUR_MS));
+  }
+
+  #wanted({ wanted, dissents }: AccountContext): void {
+    if (wanted === null) this.#put(-1);
+    else {
+      this.#put(number(wanted.revision) * 2 + this.#answers(wanted.position));
+      this.#put(wanted.shorts?.count ?? 0);
+      if (wanted.shorts !== null) this.#put(this.#since(wanted.shorts.lastAtMs, MINUTE_MS));
+    }
+    if (dissents === null) return this.#put(-1);
+    this.#put(dissents.count);
+    this.#put(this.#since(dissents.lastAtMs, MINUTE_MS));
+    this.#put(number(dissents.revision));
+    this.#put(named(dissents.content));
+  }
+
+  #route(slot: number, record: RouteRecord): void {
+    const { context, value } = record.machine;
+    const { active, boot } = this.#stage.state.head;
+    const mine = active !== null && record.account === active.account;
+    this.#generations.length = this.#epochs.length = 0;
+    this.#name(this.#generations, generationOf(context));
+    this.#name(this.#epochs, record.account === null ? boot : mine ? active.epoch : 0);
+    this.#put(named(value) * 2 + bit(mine && context.seenIn === active.epoch));
+    if (record.account !== null) this.#belief(context);
+    if (record.account !== null) this.#fence(record);
+    this.#pending(record, context);
+    this.#put(record.handles.length);
+    for (const { generation, epoch } of record.handles) this.#handle(generation, epoch);
+    for (const work of this.#stage.around.works) {
+      if (work.slot !== slot) continue;
+      this.#put(work.kind === 'openRoute' ? 8 + work.could : 7);
+      this.#handle(work.generation, work.epoch);
+    }
+  }
+
+  #handle(generation: string, epoch: number): void {
+    this.#put(this.#name(this.#generations, generation) * 256 + this.#name(this.#epochs, epoch));
+  }
+
+  #belief({ read, highWater, regress, unreadable, device }: RouteContext): void {
+    this.#put(device === null ? 0 : named(device.release.digest) * 2 + bit(unreadable));
+    if (read === null) this.#put(-1);
+    else {
+      this.#put(number(read.stamp.revision));
+      this.#put(closedness[read.entry.state]);
+      this.#connection(read.entry);
+    }
+    if (highWater === null) this.#put(-1);
+    else this.#connection(highWater);
+    if (regress === null) return this.#put(-1);
+    this.#put(regress.count);
+    this.#put(this.#since(regress.lastAtMs, MINUTE_MS));
+  }
+
+  #connection(of: { readonly connectionIdHash: string | null; readonly connectionVersion: Uint64 | null }): void {
+    this.#put(of.connectionIdHash === null ? 0 : named(of.connectionIdHash));
+    this.#put(number(of.connectionVersion));
+  }
+
+  #fence({ fence, account, machine: { context } }: RouteRecord): void {
+    if (fence === null) return this.#put(-1);
+    const line = this.#stage.state.accounts.get(account ?? '')?.machine.context.line ?? 0;
+    // A fence of an older line binds nothing.
+    this.#put(fence.stamp.line < line ? -2 : number(fence.stamp.revision));
+    this.#put(number(fence.connectionVersion));
+    this.#put(
+      fence.water === `${context.read?.entry.connectionIdHash ?? ''}/${String(context.falls)}` ? 0 : named(fence.water),
+    );
+  }
+
+  /** Everything that waits: for a read, for time, or for an answer. */
+  #pending(record: RouteRecord, { overlay, strikes, tombstone, fault, attempts, openedAtMs }: RouteContext): void {
+    if (overlay === null) this.#put(-1);
+    else {
+      this.#put(this.#answers(overlay.position) * 2 + bit(overlay.confirmed));
+      this.#put(this.#since(overlay.holdUntilMs, 0));
+      this.#connection(overlay);
+    }
+    if (strikes === null) this.#put(-1);
+    else {
+      this.#put(strikes.k);
+      this.#connection(strikes);
+    }
+    if (tombstone === null) this.#put(-1);
+    else this.#tombstone(tombstone, record.account ?? '');
+    this.#put(Math.min(attempts, MANY));
+    this.#put(fault === null ? -1 : this.#since(fault.retryAtMs, 0) * 2 + bit(fault.contract));
+    // How long a handle has lived is asked only to forgive failures.
+    if (attempts > 0) this.#put(openedAtMs === null ? 1 : this.#since(openedAtMs, TEN_MINUTES_MS));
+  }
+
+  #tombstone(tombstone: NonNullable<RouteContext['tombstone']>, account: string): void {
+    const { head, accounts } = this.#stage.state;
+    const line = accounts.get(account)?.machine.context.line ?? 0;
+    this.#put(bit(tombstone.epoch === head.active?.epoch) * 2 + bit(tombstone.line < line));
+    this.#put(number(tombstone.floor));
+    this.#put(tombstone.answeredAt === null ? -1 : this.#answers(tombstone.answeredAt));
+    this.#put(named(JSON.stringify(tombstone.needs)));
+  }
+
+  /** Whether the read of this login began at or after a position, so that it may answer what arose there. */
+  #answers(position: number): number {
+    return bit(this.#startedAt >= position);
+  }
+
+  /** An instant relative to now, in ms; what lies back further than `longMs` is all one. */
+  #since(atMs: number, longMs: number): number {
+    return Math.max(atMs - this.#now, -longMs);
+  }
+
+  #name<T>(names: T[], name: T): number {
+    const index = names.indexOf(name);
+    return index >= 0 ? index : names.push(name) - 1;
+  }
+}
+
+const bit = (value: boolean): number => (value ? 1 : 0);
+const number = (value: Uint64 | null): number => (value === null ? -1 : Number(value));
+
+/** 64 bits over a row, in two lanes (the mixing of MurmurHash3, twice, differently seeded). */
+export function hashRow(row: Int32Array, length: number, into: Uint32Array): void {
+  let high = 0x9747b28c;
+  let low = 0x3c6ef372;
+  for (let i = 0; i < length; i++) {
+    const value = Math.imul(row[i]!, 0xcc9e2d51);
+    const mixed = Math.imul((value << 15) | (value >>> 17), 0x1b873593);
+    high ^= mixed;
+    high = Math.imul((high << 13) | (high >>> 19), 5) + 0xe6546b64;
+    low = Math.imul(low ^ row[i]!, 0x85ebca6b);
+    low ^= (low >>> 13) + high;
+  }
+  into[0] = finish(high ^ length);
+  into[1] = finish(low ^ length);
+}
+
+function finish(value: number): number {
+  let hash = value;
+  hash ^= hash >>> 16;
+  hash = Math.imul(hash, 0x85ebca6b);
+  hash ^= hash >>> 13;
+  hash = Math.imul(hash, 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
