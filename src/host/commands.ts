@@ -2,9 +2,9 @@
 import { map, type Observable } from 'rxjs';
 import { z } from 'zod';
 import { exportLines, type EventLog, type RowSource } from '../events/index.ts';
-import { McpError, type Json } from '../protocol/index.ts';
+import { BadJson, isObject, McpError, parseJson } from '../protocol/index.ts';
 import type { Reconciler, RouteTable } from '../reconcile/index.ts';
-import type { Authorizations } from './authorization.ts';
+import { AuthorizationRefused, type Authorizations } from './authorization.ts';
 import { command, type Commands } from './control.ts';
 import { latestOf } from './latest.ts';
 import type { Aggregate } from './server/aggregate.ts';
@@ -22,7 +22,8 @@ export interface CommandsOptions {
 }
 
 /** There is no login source, so there are no accounts. */
-class NoAccounts extends RangeError {
+class NoAccounts extends Error {
+  override readonly name = 'NoAccounts';
   constructor() {
     super('this daemon has no accounts: set sessionFile in its configuration');
   }
@@ -58,7 +59,8 @@ function tools({ aggregate }: CommandsOptions): Commands {
   return {
     tools: command(nothing, async (_, signal) => wholeList(aggregate, signal)),
     call: command(call, async ({ name: tool, argsText }, signal) => {
-      const args: Json = { text: argsText, value: z.record(z.string(), z.unknown()).parse(JSON.parse(argsText)) };
+      const args = parseJson(argsText, { duplicates: 'refuse' });
+      if (!isObject(args.value)) throw new BadJson('syntax', 'arguments are a JSON object');
       try {
         const result = await aggregate.call({ name: tool, args, metaText: undefined }, { signal, progress: undefined });
         return { resultText: result.text, isError: result.isError };
@@ -96,7 +98,7 @@ function changes({ reconciler, accounts, authorizations }: CommandsOptions): Com
     'account.signOut': command(nothing, async () => active().signOut()),
     'account.trustServer': command(z.strictObject({ acceptedBy: name, account: name.optional() }), async (input) => {
       const account = input.account ?? reconciler.active?.account;
-      if (account === undefined) throw new RangeError('nobody is signed in: name the account');
+      if (account === undefined) throw new AuthorizationRefused('signed-out', 'nobody is signed in: name the account');
       reconciler.accept({ type: 'server.reset', data: { account, acceptedBy: input.acceptedBy } });
     }),
     connect: command(connect, ({ connector, secret }, signal) => authorizations.connect(connector, secret, signal)),

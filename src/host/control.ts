@@ -128,11 +128,12 @@ function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
 }
 
 /** Errors of this room and of the log say what they are; anything else is ours and says nothing. */
-const told: ReadonlySet<string> = new Set([
+export const namedErrors: ReadonlySet<string> = new Set([
   ...[
     'AuthorizationRefused',
     'SessionRefused',
     'ChoiceNotKept',
+    'NoAccounts',
     'ControlUnreachable',
     'BadSession',
     'BadJson',
@@ -146,6 +147,6 @@ function errorOf(error: unknown): ControlError {
   if (error instanceof z.ZodError) return { name: 'BadInput', message: z.prettifyError(error) };
   if (!(error instanceof Error)) return { name: 'InternalError', message: 'an internal error' };
   const reason = 'reason' in error && typeof error.reason === 'string' ? { reason: error.reason } : {};
-  if (told.has(error.name)) return { name: error.name, message: error.message, ...reason };
+  if (namedErrors.has(error.name)) return { name: error.name, message: error.message, ...reason };
   return { name: 'InternalError', message: 'an internal error' };
 }

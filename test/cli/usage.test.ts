@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { EXIT, verdictOf } from '../../src/cli/exit.ts';
 import { pathsOf } from '../../src/cli/paths.ts';
+import { namedErrors } from '../../src/host/control.ts';
 import { dacapo, run } from '../support/commandLine.ts';
 import { documentOf } from '../support/documents.ts';
 
@@ -92,6 +93,12 @@ test.each([
   const refused = { kind: 'AuthorizationRefused', name: 'ControlRefused', reason };
   expect(verdictOf(refused).exit).toBe(exit);
   expect(verdictOf(refused).next).not.toContain('--verbose');
+});
+
+test('every error that a daemon names has a next step of its own', () => {
+  const unknown = verdictOf(new Error('x')).next;
+  const steps = [...namedErrors].map((kind) => [kind, verdictOf({ kind, name: 'ControlRefused' }).next]);
+  expect(steps.filter(([, next]) => next === unknown)).toEqual([]);
 });
 
 test('an error that nobody knows is a failure with a next step', () => {

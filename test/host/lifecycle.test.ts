@@ -4,6 +4,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { callControl, openDaemon, streamControl, type Daemon } from '../../src/host/index.ts';
+import type { Log } from '../../src/host/log.ts';
 import { marked, markVariable } from '../../src/host/routes/processTree.ts';
 import { fixtureConnector, modern } from '../support/host/agent.ts';
 import { folder } from '../support/host/controlServer.ts';
@@ -107,11 +108,30 @@ test('what the socket is asked wrongly is refused with what to do', async () => 
   const { controlSocket } = started(await daemonWith({}));
   await expect(callControl(controlSocket, 'nothing')).rejects.toMatchObject({ kind: 'UnknownCommand' });
   await expect(callControl(controlSocket, 'why', {})).rejects.toMatchObject({ kind: 'BadInput' });
-  await expect(callControl(controlSocket, 'account.use', { account: 'ann' })).rejects.toThrow('sessionFile');
+  await expect(callControl(controlSocket, 'account.use', { account: 'ann' })).rejects.toMatchObject({
+    kind: 'NoAccounts',
+  });
+  await expect(callControl(controlSocket, 'account.trustServer', { acceptedBy: 'x' })).rejects.toMatchObject({
+    kind: 'AuthorizationRefused',
+    reason: 'signed-out',
+  });
   await expect(callControl(controlSocket, 'connect', { connector: 'x' })).rejects.toMatchObject({
     kind: 'AuthorizationRefused',
   });
 });
+
+test.each(['{"token": canary}', '{"a":1,"a":2}', '["canary"]'])(
+  'arguments that are none (%s) are refused without a word of them, also in the log',
+  async (argsText) => {
+    const said: string[] = [];
+    const log: Log = (...line) => void said.push(JSON.stringify(line));
+    const { controlSocket } = started(await daemonWith({}, { log }));
+    const asked = callControl(controlSocket, 'call', { name: 'x__y', argsText });
+    await expect(asked).rejects.toMatchObject({ kind: 'BadJson' });
+    await expect(asked).rejects.not.toThrow('canary');
+    expect(said.join()).not.toContain('canary');
+  },
+);
 
 test('neither the bearer nor a declared variable is in the log, on disk or exported', async () => {
   const stateDir = folder();
