@@ -78,7 +78,6 @@ const known: Readonly<Record<string, Verdict>> = {
   'AuthorizationRefused:busy': { exit: EXIT.conflict, next: 'wait until the other one ended' },
   NoAccounts: { exit: EXIT.usage, next: 'set daemon.sessionFile in the configuration' },
   BadInput: { exit: EXIT.usage, next: 'correct the argument' },
-  RangeError: { exit: EXIT.usage, next: 'correct the argument' },
   BadJson: { exit: EXIT.usage, next: 'correct the argument' },
   BodyTooLarge: { exit: EXIT.usage, next: 'send less at once' },
   DemoNotRunning: { exit: EXIT.unavailable, next: 'start it with `dacapo up`' },

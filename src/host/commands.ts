@@ -2,7 +2,7 @@
 import { map, type Observable } from 'rxjs';
 import { z } from 'zod';
 import { exportLines, type EventLog, type RowSource } from '../events/index.ts';
-import { BadJson, isObject, McpError, parseJson } from '../protocol/index.ts';
+import { BadJson, isObject, limits, McpError, parseJson } from '../protocol/index.ts';
 import type { Reconciler, RouteTable } from '../reconcile/index.ts';
 import { AuthorizationRefused, type Authorizations } from './authorization.ts';
 import { command, type Commands } from './control.ts';
@@ -32,6 +32,10 @@ class NoAccounts extends Error {
 const nothing = z.strictObject({});
 const name = z.string().min(1).max(191);
 const position = z.number().int().min(1);
+const secretText = z
+  .string()
+  .min(1)
+  .refine((text) => Buffer.byteLength(text) <= limits.secretBytes, `a secret has at most ${limits.secretBytes} bytes`);
 
 export function daemonCommands(options: CommandsOptions): Commands {
   return { ...tellings(options), ...tools(options), ...changes(options), ...logs(options) };
@@ -89,7 +93,7 @@ function changes({ reconciler, accounts, authorizations }: CommandsOptions): Com
     if (accounts === null) throw new NoAccounts();
     return accounts;
   };
-  const connect = z.strictObject({ connector: name, secret: z.string().min(1).max(16_384).optional() });
+  const connect = z.strictObject({ connector: name, secret: secretText.optional() });
   return {
     'account.use': command(z.strictObject({ account: name }), async ({ account }) => {
       await active().use(account);

@@ -138,7 +138,6 @@ export const namedErrors: ReadonlySet<string> = new Set([
     'BadSession',
     'BadJson',
     'BodyTooLarge',
-    'RangeError',
   ],
   ...['LogConflict', 'LogUnavailable', 'LogUnreadable', 'McpError'],
 ]);

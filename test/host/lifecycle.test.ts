@@ -115,6 +115,9 @@ test('what the socket is asked wrongly is refused with what to do', async () => 
     kind: 'AuthorizationRefused',
     reason: 'signed-out',
   });
+  const secret = 'é'.repeat(10_000);
+  const long = callControl(controlSocket, 'connect', { connector: 'x', secret });
+  await expect(long).rejects.toMatchObject({ kind: 'BadInput', message: expect.not.stringContaining('é') as string });
   await expect(callControl(controlSocket, 'connect', { connector: 'x' })).rejects.toMatchObject({
     kind: 'AuthorizationRefused',
   });
