@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
@@ -55,6 +55,25 @@ test('a child that is killed lives again', async () => {
   process.kill(first, 'SIGKILL');
   await until(() => one.pid !== null && one.pid !== first);
   expect(deaths).toEqual(['SIGKILL']);
+});
+
+test('a child whose program is away for a moment lives again when it is back', async () => {
+  const program = join(folder, 'node');
+  symlinkSync(process.execPath, program);
+  const deaths: string[] = [];
+  const one = supervise(serving, { command: [program, '-e', serving], onDeath: (how) => deaths.push(how) });
+  await one.ready;
+  rmSync(program);
+  process.kill(one.pid ?? 0, 'SIGKILL');
+  await until(() => deaths.includes('ENOENT'));
+  expect(one.pid).toBe(null);
+  symlinkSync(process.execPath, program);
+  await until(() => one.pid !== null);
+});
+
+test('a child whose program is not there at all is an error of its start', async () => {
+  const one = supervise(serving, { command: [join(folder, 'nothing'), 'x'] });
+  await expect(one.ready).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
 test('a child that will not start is given up, with what it said', async () => {

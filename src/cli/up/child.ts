@@ -8,7 +8,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { CommandError, EXIT, type ExitCode } from '../exit.ts';
 import { turnOver } from './directory.ts';
 
@@ -59,22 +58,35 @@ export function superviseChild(options: ChildOptions): Child {
   const started = promised();
 
   const live = (): void => {
+    try {
+      follow(launch(options));
+    } catch (error) {
+      stillborn(error);
+    }
+  };
+  const follow = (child: ChildProcess): void => {
     const bornAt = performance.now();
-    const child = launch(options);
     running = child;
+    // Without a process there is no exit to wait for.
+    child.on('error', (error) => child.pid === undefined && stillborn(error));
     firstLine(child, (line) => {
       options.onReady?.(child.pid ?? 0);
       started.resolve(line);
     });
-    child.once('error', started.reject);
     child.once('exit', (code, signal) => {
       running = null;
       deaths = performance.now() - bornAt > STABLE_MS ? 1 : deaths + 1;
-      if (!stopping) dead(code, signal);
+      if (!stopping) dead(code, signal ?? `exit code ${String(code)}`);
     });
   };
-  const dead = (code: number | null, signal: string | null): void => {
-    const how = signal ?? `exit code ${String(code)}`;
+  /** At its first start nothing helps; later the machine may only be short of something for a moment. */
+  const stillborn = (error: unknown): void => {
+    running = null;
+    if (!started.settled) return started.reject(error);
+    deaths += 1;
+    if (!stopping) dead(null, (error as NodeJS.ErrnoException).code ?? 'could not be started');
+  };
+  const dead = (code: number | null, how: string): void => {
     const pointless = code === EXIT.usage || code === EXIT.conflict || deaths >= HOPELESS;
     if (!started.settled && pointless) return started.reject(hopeless(options, how, code));
     options.onDeath?.(how, retryDelayMs(deaths));
@@ -141,8 +153,9 @@ function launch({ command: [program, ...args], logFile }: ChildOptions): ChildPr
 }
 
 function firstLine(child: ChildProcess, tell: (line: ReadyLine) => void): void {
-  const lines = createInterface({ input: child.stdout as Readable });
-  lines.once('line', (line) => {
+  // Where files have run out there is no channel either.
+  const lines = child.stdout == null ? undefined : createInterface({ input: child.stdout });
+  lines?.once('line', (line) => {
     const said = parsed(line);
     if (said?.['ready'] === true) tell(said);
   });
