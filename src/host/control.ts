@@ -3,7 +3,7 @@
  * command, JSON in and out; a command that tells more than once answers with one JSON document a line.
  */
 import { chmodSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { parseJson } from '../protocol/index.ts';
 import { readBody } from './pools.ts';
@@ -55,12 +55,7 @@ export async function openControl(path: string, commands: Commands, log: Log): P
     response.once('close', () => (open.delete(left), left.abort(new Error('the caller left'))));
     void serve(commands, request, response, left.signal, log);
   });
-  const before = process.umask(0o177);
-  try {
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
-  } finally {
-    process.umask(before);
-  }
+  await listenPrivately(server, path);
   chmodSync(path, 0o600);
   return {
     path,
@@ -72,6 +67,19 @@ export async function openControl(path: string, commands: Commands, log: Log): P
       rmSync(path, { force: true });
     },
   };
+}
+
+/**
+ * Nobody else may open the socket, not even for a moment. The mask is the whole process's, and the socket is made within `listen`:
+ * kept for longer, it would take the right to enter from folders, and children, that come into being meanwhile.
+ */
+function listenPrivately(server: Server, path: string): Promise<void> {
+  const before = process.umask(0o177);
+  try {
+    return new Promise((resolve, reject) => server.once('error', reject).listen(path, resolve));
+  } finally {
+    process.umask(before);
+  }
 }
 
 async function serve(

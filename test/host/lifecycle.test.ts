@@ -4,6 +4,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { callControl, openDaemon, streamControl, type Daemon } from '../../src/host/index.ts';
+import { openControl } from '../../src/host/control.ts';
 import type { Log } from '../../src/host/log.ts';
 import { marked, markVariable } from '../../src/host/routes/processTree.ts';
 import { fixtureConnector, modern } from '../support/host/agent.ts';
@@ -121,6 +122,14 @@ test('what the socket is asked wrongly is refused with what to do', async () => 
   await expect(callControl(controlSocket, 'connect', { connector: 'x' })).rejects.toMatchObject({
     kind: 'AuthorizationRefused',
   });
+});
+
+test('the socket is private from its first moment, and what is made beside it meanwhile is as usual', async () => {
+  const path = join(folder(), 'control.sock');
+  const before = process.umask();
+  const opening = openControl(path, {}, () => undefined);
+  expect([process.umask(), statSync(path).mode & 0o777]).toEqual([before, 0o600]);
+  await (await opening).close();
 });
 
 test.each(['{"token": canary}', '{"a":1,"a":2}', '["canary"]'])(
