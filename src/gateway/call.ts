@@ -21,6 +21,7 @@ import type { Inbound } from './inbound.ts';
 import { decidedText, refusalError } from './refusals.ts';
 import type { UpstreamCall, Way } from './upstream/adapter.ts';
 import { UpstreamFailure } from './upstream/failure.ts';
+import { modern } from './upstream/modern.ts';
 
 /** Answers the text of the result. Throws `McpError`. */
 export async function call(door: Door, inbound: Inbound): Promise<string> {
@@ -73,15 +74,19 @@ async function send(door: Door, inbound: Inbound, asked: Asked, sending: Sending
   try {
     return await once();
   } catch (error) {
-    if (!isOutdated(error) || door.contracts.isFresh(scope)) throw error;
+    if (!isOutdated(error, sending) || door.contracts.isFresh(scope)) throw error;
     await reread(door, sending, asked.name);
     return once();
   }
 }
 
-/** The upstream refused our headers and ran nothing: the contract we hold is not its own any more. */
-function isOutdated(error: unknown): boolean {
-  return error instanceof UpstreamFailure && error.outcome === 'upstream_protocol' && error.detail === '-32020';
+/**
+ * The upstream refused our headers and ran nothing: the contract we hold is not its own any more. In the older era no header repeats
+ * an argument, so there the same number may stand behind a call that has run.
+ */
+function isOutdated(error: unknown, { adapter }: Sending): boolean {
+  if (adapter !== modern || !(error instanceof UpstreamFailure)) return false;
+  return error.outcome === 'upstream_protocol' && error.detail === '-32020';
 }
 
 const changed = (): UpstreamFailure =>

@@ -76,6 +76,19 @@ describe('one call of an upstream of the older era', () => {
     ]);
   });
 
+  test('is made once, also when the server answers with a number that is about headers in another era', async () => {
+    const mismatch: Answer = (response, id) =>
+      json(response, 200, { jsonrpc: '2.0', id, error: { code: -32020, message: 'ran, and then this' } });
+    const { url, steps } = await oldServer({ 'tools/call': mismatch });
+    let nowMs = Date.now();
+    const { url: door } = await world(url, { mode: 'legacy', gateway: { now: () => nowMs } });
+    await ask(door);
+    // What was listed is old enough to be read again.
+    nowMs += 10_000;
+    expect((await ask(door, callOf('echo'))).message.error?.code).toBe(-33006);
+    expect(steps.filter(({ method }) => method === 'tools/call').length).toBe(1);
+  });
+
   test('needs no session where the server opens none, and deletes none', async () => {
     const { told, steps } = await callThrough({ initialize: result(WELCOME) });
     expect([told.status, steps.length, steps.some(({ session }) => session !== undefined)]).toEqual([200, 6, false]);
