@@ -67,15 +67,22 @@ export async function openListener(options: ListenOptions, bounds: GatewayLimits
   return { url: urlOf(server, host), close: (withinMs) => close(server, withinMs) };
 }
 
+/** Of these node hands on the first and drops the others, where a proxy before us may have looked at another one. */
+const alone: ReadonlySet<string> = new Set(['host', 'origin', 'authorization', 'content-type']);
+
 /** The answer to a request that is not looked at further, or `undefined`. */
 function refuse(request: IncomingMessage, allowed: Allowed | undefined): HttpAnswer | undefined {
   if (request.rawHeaders.length > limits.headers * 2) return answerHttp(431, `more than ${limits.headers} headers`);
-  if (count(request, 'host') > 1 || count(request, 'origin') > 1) return answerHttp(400, 'a header is repeated');
+  if (repeats(request)) return answerHttp(400, 'a header is repeated');
   return allowed === undefined ? undefined : checkOrigin(request.headers, allowed);
 }
 
-function count(request: IncomingMessage, name: string): number {
-  return request.rawHeaders.filter((field, index) => index % 2 === 0 && field.toLowerCase() === name).length;
+function repeats({ rawHeaders }: IncomingMessage): boolean {
+  const seen = new Set<string>();
+  return rawHeaders.some((field, index) => {
+    const name = index % 2 === 0 ? field.toLowerCase() : '';
+    return alone.has(name) && seen.size === seen.add(name).size;
+  });
 }
 
 /** Undefined: every host, because a proxy in front decides. A page of an allowed host may ask too. */

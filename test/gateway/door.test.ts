@@ -99,6 +99,7 @@ describe('door 1', () => {
 
   test.each([
     ['two Host headers', 'POST / HTTP/1.1\r\nHost: HOST\r\nHost: HOST\r\n\r\n'],
+    ['two sessions', 'POST / HTTP/1.1\r\nHost: HOST\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n'],
     ['no Host', 'POST / HTTP/1.1\r\n\r\n'],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: HOST\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
     [
