@@ -4,6 +4,7 @@
  */
 import { styleText } from 'node:util';
 import { EXIT, verdictOf, type ExitCode } from './exit.ts';
+import { coloured, plain } from './plain.ts';
 
 /** Raised when a key of a document changes or goes; adding one does not raise it. */
 export const SCHEMA_VERSION = 1;
@@ -12,7 +13,7 @@ export interface Output {
   readonly json: boolean;
   /** The result: the document with `--json`, else the text for a person. Called once. */
   result(document: Readonly<Record<string, unknown>>, text: () => string): void;
-  /** One line of a stream on stdout. Resolves when the reader took it, so that a long log does not pile up in memory. */
+  /** One line of a stream on stdout, as it is. Resolves when the reader took it, so that a long log does not pile up in memory. */
   line(text: string): Promise<void>;
   /** Something beside the result, on stderr. Silent with `--quiet`. */
   note(text: string): void;
@@ -28,7 +29,7 @@ export function openOutput(options: OutputOptions): Output {
   return {
     json,
     result: (document, text) => {
-      const said = json ? JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...document }) : text();
+      const said = json ? JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...document }) : coloured(text());
       process.stdout.write(said.endsWith('\n') ? said : `${said}\n`);
     },
     line: (text) =>
@@ -38,7 +39,7 @@ export function openOutput(options: OutputOptions): Output {
         });
       }),
     note: (text) => {
-      if (options.quiet !== true) process.stderr.write(`${text}\n`);
+      if (options.quiet !== true) process.stderr.write(`${coloured(text)}\n`);
     },
   };
 }
@@ -63,8 +64,8 @@ export function sayError(error: unknown, verbose: boolean): ExitCode {
   const { exit, next } = verdictOf(error);
   const message = error instanceof Error ? error.message : String(error);
   const head = styleText('red', 'error:', { stream: process.stderr });
-  process.stderr.write(`${head} ${message}\n  next: ${next}\n`);
-  if (verbose && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`);
+  process.stderr.write(`${head} ${plain(message)}\n  next: ${next}\n`);
+  if (verbose && error instanceof Error) process.stderr.write(`${plain(error.stack ?? '')}\n`);
   return exit;
 }
 

@@ -1,6 +1,7 @@
 import { askDaemon } from '../daemon.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit.ts';
 import { SCHEMA_VERSION } from '../output.ts';
+import { plain } from '../plain.ts';
 import type { CommonOptions, Run } from '../program.ts';
 
 type Options = CommonOptions & { readonly args: string };
@@ -26,9 +27,9 @@ export const run: Run<Options, [string]> = async ({ options, output }, tool) => 
       : `"error":${JSON.stringify(error)}`;
   if (output.json)
     await output.line(`{"schemaVersion":${String(SCHEMA_VERSION)},"tool":${JSON.stringify(tool)},${told}}`);
-  else if (error === undefined) await output.line(contentText(resultText ?? '{}'));
+  else if (error === undefined) await output.line(plain(contentText(resultText ?? '{}')));
   if (error !== undefined)
-    output.note(`error ${String(error.code)}: ${error.message}\n  next: ${nextStep(error, tool)}`);
+    output.note(`error ${String(error.code)}: ${plain(error.message)}\n  next: ${nextStep(error, tool)}`);
   return error === undefined ? (isError ? EXIT.failed : EXIT.ok) : codeOf(error.code);
 };
 

@@ -1,6 +1,7 @@
 import { askDaemon } from '../daemon.ts';
 import { EXIT } from '../exit.ts';
 import { columns } from '../output.ts';
+import { plain } from '../plain.ts';
 import type { Run } from '../program.ts';
 
 interface List {
@@ -13,9 +14,10 @@ interface List {
 export const run: Run = async ({ options, output }) => {
   const { tools, missing, excluded } = (await askDaemon(options, 'tools')) as List;
   output.result({ tools, missing, excluded }, () =>
-    columns(tools.map(({ name, description = '' }) => [name, description.split('\n')[0]?.slice(0, 80) ?? ''])),
+    columns(tools.map(({ name, description = '' }) => [name, plain(description.split('\n')[0] ?? '').slice(0, 80)])),
   );
-  for (const { connector, reason } of missing) output.note(`missing: ${connector}: ${reason}`);
-  for (const { connector, tool, reason } of excluded) output.note(`left out: ${connector} ${tool ?? ''}: ${reason}`);
+  for (const { connector, reason } of missing) output.note(`missing: ${connector}: ${plain(reason)}`);
+  for (const { connector, tool, reason } of excluded)
+    output.note(`left out: ${connector} ${plain(tool ?? '')}: ${plain(reason)}`);
   return EXIT.ok;
 };
