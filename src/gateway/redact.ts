@@ -2,7 +2,7 @@
  * Takes a credential out of text that goes to the caller. An upstream that echoes its request must not hand a provider key to an
  * agent. Threat C14.
  *
- * What is looked for: the credential itself, and its Base64 and URL-encoded forms, in any JSON string however it is escaped. A
+ * What is looked for: the credential itself, and its Base64, URL-encoded and JSON forms, in any JSON string however it is escaped. A
  * credential cut in pieces, or changed, is not found: that can't be claimed.
  */
 
@@ -47,5 +47,8 @@ function mapStrings(json: string, change: (quoted: string) => string): string {
 function forms(credential: string): string[] {
   const bytes = Buffer.from(credential, 'utf8');
   const base64 = bytes.toString('base64').replace(/=+$/, '');
-  return [credential, base64, bytes.toString('base64url'), encodeURIComponent(credential)];
+  // In a query as it was sent, and in JSON that is itself the text of a result.
+  const inQuery = new URLSearchParams([['', credential]]).toString().slice(1);
+  const inJson = JSON.stringify(credential).slice(1, -1);
+  return [credential, base64, bytes.toString('base64url'), encodeURIComponent(credential), inQuery, inJson];
 }

@@ -13,11 +13,20 @@ describe('redaction', () => {
     ['twice', `${secret}${secret}`],
     ['in Base64', Buffer.from(secret).toString('base64')],
     ['in a URL', `https://x/?k=${encodeURIComponent(secret)}`],
+    ['in a URL as it was sent', `https://x/?${new URLSearchParams({ k: secret }).toString()}`],
+    ['in JSON that is a text', JSON.stringify({ authorization: `Bearer ${secret}` })],
   ])('finds a credential %s, as a value and as a name', (_, echoed) => {
     const text = JSON.stringify({ a: [echoed], [echoed]: 1 });
     const left = redact(text);
     expect(left).not.toContain(JSON.stringify(echoed));
     expect(JSON.stringify(JSON.parse(left))).toContain(REDACTED);
+  });
+
+  test('finds a credential in the query that a form makes of it', () => {
+    const odd = "a b!c'd(e)~f";
+    const sent = new URL('https://x/');
+    sent.searchParams.set('k', odd);
+    expect(redacting(odd)(JSON.stringify({ url: sent.href }))).toBe(`{"url":"https://x/?k=${REDACTED}"}`);
   });
 
   test('finds a credential behind escapes that its writer chose', () => {
