@@ -170,6 +170,7 @@ async function readAs<T>(
     return { ok: true, value: read(answer.value) };
   } catch (error) {
     if (!(error instanceof BadResult)) throw error;
-    return fail(intent.method === methods.discover ? 'contract' : 'protocol', error.message);
+    const mayHaveRun = intent.method === methods.call;
+    return fail(intent.method === methods.discover ? 'contract' : 'protocol', error.message, { mayHaveRun });
   }
 }

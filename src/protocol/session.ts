@@ -155,7 +155,8 @@ function readNextAction(value: unknown): NextAction | null {
   if (type !== 'redirect') return null;
   const url = textOf(member(action, 'url')) ?? '';
   if (!isBrowserUrl(url)) throw new BadSession('the redirect is not a plain https address');
-  return { type, url };
+  // As it was read, not as it was written: what a parser passes over, a terminal or a shell may not.
+  return { type, url: new URL(url).href };
 }
 
 /** https, or http to this machine (a demo's authority); no user info. */

@@ -122,6 +122,12 @@ describe('answers', () => {
     expect(valueOf(await pair.client.callTool(call('t'))).text).toBe(raw);
   });
 
+  it('that break the protocol leave open whether the call ran, and those of a list do not', async () => {
+    await using pair = await openPair(({ body }, response) => json(response, result(body.id, { content: 1 })));
+    expect(failureOf(await pair.client.callTool(call('t')))).toMatchObject({ kind: 'protocol', mayHaveRun: true });
+    expect(failureOf(await pair.client.listPage(undefined))).toMatchObject({ kind: 'protocol', mayHaveRun: false });
+  });
+
   it('tell progress in order before the result, also the last one in the same chunk', async () => {
     await using pair = await openPair(({ body }, response) => {
       const progress = (value: number): string =>

@@ -89,6 +89,13 @@ describe('a session reply', () => {
     expect(() => read(changes, expected)).toThrow(BadSession);
   });
 
+  it('names an address as it was read, without what a terminal would obey', () => {
+    const url = 'https://idp.example/a\u001b]52;c;x\u0007\nb?q=\u202e';
+    expect(read({ nextAction: { type: 'redirect', url } }).nextAction).toMatchObject({
+      url: expect.stringMatching(/^[\x21-\x7e]+$/) as string,
+    });
+  });
+
   it('comes back as it was written', () => {
     const session: Session = {
       ...awaiting,

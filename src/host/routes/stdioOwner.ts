@@ -91,7 +91,7 @@ function refused({ error }: ErrorResponse): Outcome<never> {
 
 function lost(error: unknown, signal: AbortSignal, mayHaveRun: boolean): Outcome<never> {
   if (signal.aborted) return fail('aborted', 'the request was given up', { mayHaveRun });
-  if (error instanceof BadResult) return fail('protocol', error.message);
+  if (error instanceof BadResult) return fail('protocol', error.message, { mayHaveRun });
   if (!(error instanceof McpError)) throw error;
   const kind = error.code === -33004 ? 'timeout' : error.code === -33006 ? 'protocol' : 'unavailable';
   return fail(kind, error.message, { mayHaveRun });
