@@ -4,10 +4,9 @@
  */
 import { hash } from 'node:crypto';
 import { eventTypes, RULES, SCHEMA } from '../events/index.ts';
-import { accountTable, matrixOf, routeTable } from '../machines/index.ts';
+import { accountDeadline, accountTable, matrixOf, routeDeadline, routeTable } from '../machines/index.ts';
 import { decodeColumns } from './columnReader.ts';
 import { encodeColumns } from './columns.ts';
-import { currentDeadline } from './deadlines.ts';
 import { canonical, StateHasher } from './hash.ts';
 import {
   allRoutes,
@@ -101,12 +100,12 @@ function routesOf(state: State, account: string): Map<string, RouteRecord> {
 
 /** Deadlines are an index over the records, and made anew from them. */
 function noteDeadlines(state: State): void {
-  const names = [
-    ...[...state.accounts.keys()].map((account) => ({ account, connector: null })),
-    ...[...allRoutes(state)].map(({ account, connector }) => ({ account, connector })),
-  ];
-  for (const { account, connector } of names) {
-    const atMs = currentDeadline(state, account, connector);
-    if (atMs !== null) state.deadlines.note({ atMs, account, connector });
-  }
+  for (const { account, machine } of state.accounts.values())
+    noteAlarm(state, accountDeadline(machine.context, state.head.now), account, null);
+  for (const { account, connector, machine } of allRoutes(state))
+    noteAlarm(state, routeDeadline(machine.context), account, connector);
+}
+
+function noteAlarm(state: State, atMs: number | null, account: string | null, connector: string | null): void {
+  if (atMs !== null) state.deadlines.note({ atMs, account, connector });
 }

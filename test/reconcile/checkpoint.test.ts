@@ -5,6 +5,7 @@ import { encodeColumns } from '../../src/reconcile/columns.ts';
 import { decodeCheckpoint, encodeCheckpoint } from '../../src/reconcile/checkpoint.ts';
 import { due, evolve, initialState, nextWake, StateHasher, stateHash, type State } from '../../src/reconcile/index.ts';
 import type { RecordedEvent } from '../../src/events/index.ts';
+import { run } from '../../src/simulate/index.ts';
 import { tales } from '../support/tales.ts';
 
 const histories = await Promise.all(
@@ -35,6 +36,20 @@ describe('a checkpoint', () => {
         lives.push(decodeCheckpoint(encodeCheckpoint(first.state, first.hasher)));
         for (const life of lives) expect(told(life)).toEqual(told(first));
       }
+    }
+  });
+
+  test('gives back the state of any world, whatever its faults, and goes on like it', { timeout: 60_000 }, async () => {
+    for (let seed = 1; seed <= 6; seed++) {
+      const { log } = await run({ seed, steps: 300, calm: true });
+      let life: Followed = start();
+      const folded = start();
+      for (const event of log) {
+        follow(life, event);
+        follow(folded, event);
+        if (event.position % 37 === seed) life = decodeCheckpoint(encodeCheckpoint(life.state, life.hasher));
+      }
+      expect(told(life)).toEqual(told(folded));
     }
   });
 
