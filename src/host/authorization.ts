@@ -20,7 +20,7 @@ import {
   type Session,
 } from '../protocol/index.ts';
 import type { Reconciler } from '../reconcile/index.ts';
-import type { ControlPlane } from './sources/controlPlane.ts';
+import { ControlUnreachable, type ControlPlane } from './sources/controlPlane.ts';
 import { SessionRefused } from './sources/sessions.ts';
 import type { Installed } from './sources/connectors.ts';
 
@@ -157,8 +157,8 @@ export class Authorizations {
     const endAt = performance.now() + ttlMs;
     while (performance.now() < endAt) {
       await pause(pollMs, undefined, { signal: scope.signal });
-      const session = readSession(await ask(scope, observeSessionRequest(sessionId)), { sessionId });
-      if (['SUCCEEDED', 'FAILED', 'CANCELED'].includes(session.status)) return session;
+      const session = await look(scope, sessionId);
+      if (session !== undefined && ['SUCCEEDED', 'FAILED', 'CANCELED'].includes(session.status)) return session;
     }
     return undefined;
   }
@@ -198,6 +198,21 @@ async function complete(scope: Scope, sessionId: string, secret: string | undefi
     'secret-needed',
     `${scope.connector} is connected with a secret: pass it with --secret-stdin`,
   );
+}
+
+/** The session as it is; undefined when the server is away for a moment, in which the person goes on all the same. */
+async function look(scope: Scope, sessionId: string): Promise<Session | undefined> {
+  try {
+    return readSession(await ask(scope, observeSessionRequest(sessionId)), { sessionId });
+  } catch (error) {
+    if (isPassing(error)) return undefined;
+    throw error;
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof ControlUnreachable) return error.reason !== 'aborted';
+  return error instanceof AuthorizationRefused && (error.reason === 'unavailable' || error.reason === 'limited');
 }
 
 /** Sends under the account of the scope. Throws what the control plane throws, and {@link AuthorizationRefused} for a refusal. */
