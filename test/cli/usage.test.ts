@@ -95,6 +95,12 @@ test.each([
   expect(verdictOf(refused).next).not.toContain('--verbose');
 });
 
+test('a store that is refused is told apart: only a newer one is a matter of the release', () => {
+  const step = (reason: string) => verdictOf({ name: 'StoreRefused', reason }).next;
+  const reasons = ['newer', 'in-use', 'damaged', 'key'];
+  expect(reasons.filter((reason) => step(reason).includes('release'))).toEqual(['newer']);
+});
+
 test('every error that a daemon names has a next step of its own', () => {
   const unknown = verdictOf(new Error('x')).next;
   const steps = [...namedErrors].map((kind) => [kind, verdictOf({ kind, name: 'ControlRefused' }).next]);
