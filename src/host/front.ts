@@ -40,7 +40,10 @@ function aggregateOf({ config, ports, reconciler, handles, memory, installed }: 
   return new Aggregate({
     ...{ handles, naming: ports.naming ?? naming, cursors: cursors(), listDeadlineMs: config.listDeadlineMs },
     table: () => reconciler.table,
-    withheld: (owns) => withheldBecause({ routes: reconciler.status().routes, installed: installed.keys() }, owns),
+    withheld: (owns) => {
+      const { account, routes } = reconciler.status();
+      return withheldBecause({ account: account?.id ?? null, routes, installed: installed.keys() }, owns);
+    },
     onRejected: ({ account, epoch, connector, generation, stamp }, code) => {
       if (account === null) return;
       memory.forget({ account, connector });

@@ -11,6 +11,7 @@ import {
 } from '../../src/host/routes/remoteClientFactory.ts';
 import { cursors, routeSet } from '../../src/host/server/cursor.ts';
 import { republished } from '../../src/host/server/republish.ts';
+import { withheldBecause } from '../../src/host/server/withheld.ts';
 import type { Installed } from '../../src/host/sources/connectors.ts';
 import { uint64 } from '../../src/events/index.ts';
 import { readTool, type Tool } from '../../src/protocol/index.ts';
@@ -116,4 +117,17 @@ test('an owner whose activation breaks is closed, and nothing of it is kept', as
   const effect = { kind: 'openRoute', account: 'ann', connector: 'docs', generation: 'g', epoch: 1 } as const;
   await expect(perform(effect, { signal: never, startedAt: 1, stamp: null })).rejects.toThrow('a fault of ours');
   expect([closed, handles.find(effect)]).toEqual([1, undefined]);
+});
+
+test('why a tool is not there is told of the account that asks, whatever is still being closed of another', () => {
+  const route = { connector: 'docs', stamp: null, tools: null, nextAttemptAt: null } as const;
+  const routes = [
+    { ...route, account: 'ann', state: 'closing', reason: 'signed-out' },
+    { ...route, account: 'bob', state: 'withheld', reason: 'reauth-required' },
+  ] as const;
+  const owns = (connector: string): boolean => connector === 'docs';
+  const installed = ['docs'];
+  expect(withheldBecause({ account: 'bob', routes, installed }, owns)?.code).toBe(-33002);
+  expect(withheldBecause({ account: null, routes, installed }, owns)?.code).toBe(-33001);
+  expect(withheldBecause({ account: 'bob', routes, installed }, () => false)).toBeUndefined();
 });

@@ -7,6 +7,8 @@ const unauthorized: ReadonlySet<Reason> = new Set(['signed-out', 'disconnected',
 
 /** What is known of the connectors of this machine. */
 export interface Known {
+  /** Who asks: what is still being closed of somebody else answers for nobody. */
+  readonly account: string | null;
   readonly routes: readonly RouteStatus[];
   /** Also those that have no route, because nobody is signed in. */
   readonly installed: Iterable<string>;
@@ -14,12 +16,12 @@ export interface Known {
 
 /** Undefined when no connector of this machine owns the name. */
 export function withheldBecause(
-  { routes, installed }: Known,
+  { account, routes, installed }: Known,
   owns: (connector: string) => boolean,
 ): McpError | undefined {
   const connector = [...installed].find(owns);
   if (connector === undefined) return undefined;
-  const route = routes.find((one) => one.connector === connector);
+  const route = routes.find((one) => one.connector === connector && (one.account === null || one.account === account));
   const reason = route === undefined ? 'signed-out' : route.reason;
   if (reason === null) return refusal(-33003, `${connector} is being opened; nothing was called`);
   const { means, wouldChange } = reasonWords(reason);
