@@ -14,21 +14,24 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { round } from './measure.ts';
+import { compileParts } from './wireBuild.ts';
 import { cpuBetween, startPart, type Part } from './wirePart.ts';
 import type { Ran } from './wireCallers.ts';
 import type { Address } from './wirePlaces.ts';
 
-const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 9);
 /** Calls of a run, by how many are made at once; fewer where the machine is too busy to make them in time. */
-const CALLS = new Map([[1, 600], [16, 2_000]]); // prettier-ignore
-const WARM = { concurrency: 16, calls: 3_000, ms: Number(process.env['BENCH_WARM_MS'] ?? 4_000) };
-const RUN_MS = Number(process.env['BENCH_RUN_MS'] ?? 1_500);
+const CALLS = new Map([[16, 1_000], [1, 300]]); // prettier-ignore
+const WARM = { concurrency: 16, calls: 10_000, ms: Number(process.env['BENCH_WARM_MS'] ?? 5_000) };
+const RUN_MS = Number(process.env['BENCH_RUN_MS'] ?? 1_000);
 
 const note = (text: string): void => void process.stderr.write(`${text}\n`);
 const folder = mkdtempSync(join(tmpdir(), 'dacapo-wire-'));
+note('compiling');
+const program = compileParts(folder);
 const parts: Part[] = [];
 const started = async (role: string, options: object = {}): Promise<Part> => {
-  const part = await startPart(role, { ...options, folder });
+  const part = await startPart(program, role, { ...options, folder });
   parts.push(part);
   return part;
 };

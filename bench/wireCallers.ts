@@ -1,8 +1,10 @@
 /** Those who call: by hand over undici, by our client, and by the official one. A run lasts a while and tells how it went. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { Agent, Pool } from 'undici';
-import { createModernClient, parseJson } from '../src/protocol/index.ts';
-import { postOver } from '../test/support/protocol/peer.ts';
+import { Pool } from 'undici';
+import { openPools } from '../src/host/pools.ts';
+import { directFactory } from '../src/host/routes/directFactory.ts';
+import type { RemoteClientRequest } from '../src/host/routes/remoteClientFactory.ts';
+import { parseJson } from '../src/protocol/index.ts';
 import { BadTexts } from '../test/support/wire/badText.ts';
 import type { Address } from './wirePlaces.ts';
 
@@ -81,15 +83,22 @@ function byHand({ url, headers, tool }: Address): Call {
   };
 }
 
+/** As the daemon opens it: direct factory, pool and all; only the login is not read from a file. */
 function ours({ url, tool }: Address): Call {
-  const post = postOver(new Agent({ connections: 64 }));
-  const clientInfo = { name: 'bench', version: '1' };
-  const client = createModernClient({ post, url, clientInfo, connectorVersion: '1.0.0', now: Date.now });
+  const sessions = { of: (account: string) => Promise.resolve({ account, cookie: 'a=b' }), current: undefined };
+  const baseUrl = new URL(url).origin;
+  const client = directFactory({ baseUrl, sessions, pools: openPools(), hostVersion: '1' })(asked);
   return async () => {
     const outcome = await client.callTool({ name: tool, bindings: [], args: parseJson(JSON.stringify(args)) });
     if (!outcome.ok || !isResult(outcome.value.text)) throw new Error('no result');
   };
 }
+
+const asked: RemoteClientRequest = {
+  ...{ operation: 'o', connection: 'c', connector: 'demo', account: 'ann', generation: 'g', epoch: 1 },
+  release: { version: '1.0.0', digest: 'd' },
+  binding: { bindingRef: 'demo.primary', contractVersion: 1 },
+};
 
 async function sdk({ url, tool }: Address): Promise<Call> {
   const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });

@@ -1,6 +1,5 @@
 /** A part of the bench as a process: started by name, asked by messages, and telling its own CPU and memory. */
 import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { Address } from './wirePlaces.ts';
 
 export interface Part {
@@ -18,10 +17,8 @@ export interface Question {
   readonly options: object;
 }
 
-const program = fileURLToPath(new URL('wireProcess.ts', import.meta.url));
-
-export async function startPart(role: string, options: object): Promise<Part> {
-  const child = fork(program, [role, JSON.stringify(options)], { execArgv: ['--expose-gc', '--import', 'tsx'] });
+export async function startPart(program: string, role: string, options: object): Promise<Part> {
+  const child = fork(program, [role, JSON.stringify(options)], { execArgv: ['--expose-gc'] });
   const address = (await answer(child)) as Address;
   const ask = (what: string, asked: object): Promise<unknown> => {
     child.send({ what, options: asked } satisfies Question);
