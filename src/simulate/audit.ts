@@ -135,8 +135,10 @@ export class Audit {
 
   #checkTable(): void {
     const { active } = this.#memory;
+    const line = active === null ? undefined : this.state.accounts.get(active.account)?.machine.context.line;
     for (const [key, { account, epoch, stamp }] of this.table.entries) {
       if (account === null) continue;
+      if (stamp !== null && stamp.line !== line) this.#break('L3', `${key} is shown of a line that was left`);
       if (account !== active?.account) this.#break('L1', `${key} is shown, and its account is not active`);
       else if (epoch !== active.epoch) this.#break('L7', `${key} is shown by a handle of login ${String(epoch)}`);
       if (stamp !== null && this.#memory.wasClosed(key, stamp))
@@ -149,7 +151,8 @@ export class Audit {
     if (event.type === 'engine.started') this.#checkStart();
     else if (before.context !== undefined && before.account !== undefined) {
       const after = this.state.accounts.get(before.account)?.machine.context;
-      if (after !== undefined) this.#judge(before.account, accountStep(event, before.context, after));
+      if (after !== undefined)
+        this.#judge(before.account, accountStep(event, before.context, after, this.state.head.now));
       if (before.context.wish !== null && after?.wish === null) this.#place('wish ended');
       if (after !== undefined && after.line > before.context.line) this.#place('line adopted');
     }
@@ -189,6 +192,8 @@ export class Audit {
     const wanted = route !== undefined && generationOf(route.machine.context) === data.generation;
     if (this.#memory.isCurrent(data) && wanted) {
       if (this.table.entries.has(key)) this.#break('L5', `${key} is still shown in the turn that refused it`);
+      if (this.state.accounts.get(data.account)?.machine.context.wish === null)
+        this.#break('L11', `nobody wants to know why ${key} was refused`);
       return;
     }
     this.#place('rejected late');
@@ -235,6 +240,13 @@ export class Audit {
   #break(law: Law, text: string): void {
     this.violations.push({ law, position: this.#position, text });
   }
+}
+
+/** The laws that a log breaks, in the order in which it does. */
+export function brokenLaws(events: Iterable<LoggedEvent>): readonly Violation[] {
+  const audit = new Audit();
+  for (const event of events) audit.take(event);
+  return audit.violations;
 }
 
 /** Routes that a turn may have changed, each once. */

@@ -22,6 +22,8 @@ export interface Mortal {
   readonly alive: boolean;
   /** The process ends here and now. */
   kill(): void;
+  /** What it has written is written. */
+  recorded(events: readonly NewEvent[]): void;
 }
 
 export class Disk {
@@ -72,6 +74,7 @@ export class Disk {
     if (!life.alive) throw new Killed('killed before the write');
     if (this.full || this.#weather.strikes('disk-error')) throw new LogUnavailable('the disk refuses');
     const recorded = this.log.append(events, expectedHead ?? this.log.head);
+    life.recorded(events);
     if (this.#weather.strikes('crash-after-write')) life.kill();
     if (!life.alive) throw new Killed('killed after the write');
     return recorded;

@@ -2,7 +2,7 @@
  * One process from start to kill: the shipped engine over the durable log, with a host in front of the outside. Watches from without
  * what the engine shows and does at every instant: what was written when, and who was at work (laws L1, L5, L8, L14).
  */
-import { forwardClock, type Edge, type Fact } from '../events/index.ts';
+import { forwardClock, type Edge, type Fact, type NewEvent } from '../events/index.ts';
 import {
   effectText,
   openReconciler,
@@ -49,7 +49,9 @@ export class Life implements Mortal {
   readonly #running = new Map<string, Effect>();
   #engine: Reconciler | null = null;
   #shown = new Map<string, PublishedRoute>();
-  #ended = false;
+  #buried = false;
+  /** Effects whose performer is done, and whose event is not written yet. */
+  readonly #ended = new Set<string>();
   #alive = true;
   #momentAt = -1;
 
@@ -83,8 +85,8 @@ export class Life implements Mortal {
   }
   /** After a kill: what the dead process had asked of timers and network is let go. */
   bury(): void {
-    if (!this.#ended) void this.#engine?.close();
-    this.#ended = true;
+    if (!this.#buried) void this.#engine?.close();
+    this.#buried = true;
   }
 
   /** Hands in what was learned. */
@@ -98,9 +100,18 @@ export class Life implements Mortal {
     this.#checkOwner(engine.table);
   }
 
+  /** The disk tells what was written: an effect that has ended is in it. */
+  recorded(events: readonly NewEvent[]): void {
+    if (this.#ended.size === 0) return;
+    for (const event of events) this.#ended.delete(outcomeText(event));
+  }
+
   /** Once a step: what is shown now is kept for the audit, if anything may have changed. */
   look(): void {
     const { engine } = this;
+    if (engine !== null && !engine.readOnly && this.#ended.size > 0)
+      this.#break('L14', `${[...this.#ended].join(', ')} ended without an event`);
+    this.#ended.clear();
     if (engine === null || engine.position === this.#momentAt || this.#around.disk.intruded) return;
     this.#momentAt = engine.position;
     this.#keep(engine);
@@ -144,12 +155,17 @@ export class Life implements Mortal {
     if (this.#running.has(text)) this.#break('L14', `${text} runs twice at once`);
     this.#running.set(text, effect);
     if (this.#around.weather.strikes('performer-throws')) {
-      this.#running.delete(text);
+      this.#finish(text);
       return Promise.reject(new Error('a broken performer'));
     }
     return this.#host(effect, context).finally(() => {
-      this.#running.delete(text);
+      this.#finish(text);
     });
+  }
+
+  #finish(text: string): void {
+    this.#running.delete(text);
+    if (this.engine?.readOnly === false) this.#ended.add(text);
   }
 
   /** Law L8: what appears must be written, and what disappears must not yet be. */
@@ -187,8 +203,10 @@ export class Life implements Mortal {
   }
 
   #fail(error: unknown): void {
-    if (this.#alive && !(error instanceof Error && error.name === 'LogConflict'))
-      this.#break('core', error instanceof Error ? error.message : String(error));
+    const name = error instanceof Error ? error.name : '';
+    const expected = name === 'LogConflict' && this.#around.disk.intruded;
+    if (this.#alive && !expected)
+      this.#break(name === 'LogConflict' ? 'L13' : 'core', error instanceof Error ? error.message : String(error));
     this.#alive = false;
   }
 
@@ -204,4 +222,13 @@ function appears(next: RouteTable, before: RouteTable): boolean {
     if (held?.generation !== route.generation || held.epoch !== route.epoch) return true;
   }
   return false;
+}
+
+/** The effect whose outcome an event is; nobody's where it is none. */
+function outcomeText({ type, data }: NewEvent): string {
+  if (type === 'snapshot.received' || type === 'snapshot.failed')
+    return effectText({ kind: 'fetchSnapshot', account: data.account, epoch: data.epoch });
+  if (type === 'route.opened' || type === 'route.openFailed' || type === 'route.closed')
+    return effectText({ ...data, kind: type === 'route.closed' ? 'closeRoute' : 'openRoute' });
+  return '';
 }

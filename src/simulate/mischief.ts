@@ -94,12 +94,15 @@ function childDies(world: World): void {
   world.accept({ type: 'route.exited', data: { account, connector, generation, epoch, reason: 'exit code 1' } });
 }
 
-/** A source that hands in its last reply once more. */
+/** A source that hands in a reply once more: as the same event, which changes nothing, or as if it were another. */
 function repeatReply(world: World): void {
-  const { disk } = world;
+  const { disk, life } = world;
   if (!world.isUp || !world.weather.strikes('reply-repeated')) return;
   for (const event of disk.log.read(Math.max(1, disk.log.head - 12))) {
     if (event.type !== 'snapshot.received' || 'unknown' in event) continue;
-    return world.accept({ type: event.type, data: { ...event.data } });
+    const { id, at, type, data } = event;
+    if (world.random.chance(0.5)) life.engine?.acceptEvents([{ id, at, type, data, cause: null }]);
+    else world.accept({ type, data: { ...data } });
+    return;
   }
 }

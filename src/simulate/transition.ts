@@ -132,12 +132,22 @@ function tombstoneStep(
 }
 
 /** The first law that a step of an account breaks: what it believes of the server, and what it still wants to read (laws L3, L11). */
-export function accountStep(event: LoggedEvent, from: AccountContext, to: AccountContext): Broken {
-  if (from === to) return null;
+export function accountStep(event: LoggedEvent, from: AccountContext, to: AccountContext, nowMs: number): Broken {
   if (to.line < from.line) return ['L3', 'a line of the server came back'];
+  if (to.line > from.line && !mayAdopt(event, from, nowMs)) return ['L3', `a ${event.type} adopted another line`];
   const lower = from.floor !== null && (to.floor === null || compareUint64(to.floor, from.floor) < 0);
   if (lower && to.line === from.line) return ['L3', 'the floor of an account fell without a new line'];
   return wishStep(event, from, to) ?? wantedStep(event, from, to);
+}
+
+/** A server is taken for another one when it says so, when an operator does, or at the third dissent, a minute apart each. */
+function mayAdopt(event: LoggedEvent, from: AccountContext, nowMs: number): boolean {
+  if (event.type === 'server.reset') return true;
+  if (event.type !== 'snapshot.received') return false;
+  const { serverEpoch } = event.data;
+  if (serverEpoch !== null && from.serverEpoch !== null && compareUint64(serverEpoch, from.serverEpoch) > 0)
+    return true;
+  return from.dissents !== null && from.dissents.count >= 2 && nowMs - from.dissents.lastAtMs >= 60_000;
 }
 
 function wishStep(event: LoggedEvent, from: AccountContext, to: AccountContext): Broken {
@@ -147,7 +157,16 @@ function wishStep(event: LoggedEvent, from: AccountContext, to: AccountContext):
     if (read === null || !read.complete || read.startedAt < from.wish)
       return ['L11', `a ${event.type} ended a wish that it could not fulfil`];
   }
-  return makesWish(event) && to.wish === null ? ['L11', `a ${event.type} made no wish`] : null;
+  if (makesWish(event) && to.wish === null) return ['L11', `a ${event.type} made no wish`];
+  return isNews(event, to) ? ['L11', 'a hint of a greater revision is not wanted'] : null;
+}
+
+/** Whether a hint speaks of a revision beyond what is known, and nobody wants to read it. */
+function isNews(event: LoggedEvent, { floor, wanted }: AccountContext): boolean {
+  if (event.type !== 'hint.received' || event.data.revision === null) return false;
+  const { revision } = event.data;
+  if (floor !== null && compareUint64(revision, floor) <= 0) return false;
+  return wanted === null || compareUint64(wanted.revision, revision) < 0;
 }
 
 /** Events after which the account must be read, whatever was read before. */

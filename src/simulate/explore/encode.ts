@@ -18,6 +18,54 @@ const HOUR_MS = 3_600_000;
 /** After so many failures in a row a wait has its greatest length. */
 const MANY = 12;
 
+/**
+ * How each member of what is held comes into the row. Total on purpose: a member that the core grows does not compile here until
+ * somebody has said whether the future depends on it.
+ */
+export const accountMembers: Readonly<Record<keyof AccountContext, 'row' | 'equality' | 'relative'>> = {
+  epoch: 'equality',
+  epochAt: 'relative',
+  line: 'relative',
+  serverEpoch: 'row',
+  floor: 'row',
+  torn: 'row',
+  whole: 'row',
+  resetAt: 'relative',
+  wish: 'relative',
+  wanted: 'row',
+  dissents: 'row',
+  failures: 'row',
+  paceMs: 'relative',
+  notBeforeMs: 'relative',
+  acceptedAtMs: 'relative',
+  age: 'row',
+};
+export const routeMembers: Readonly<Record<keyof RouteContext, 'row' | 'equality' | 'relative'>> = {
+  device: 'row',
+  read: 'row',
+  seenIn: 'equality',
+  unreadable: 'row',
+  highWater: 'row',
+  regress: 'row',
+  falls: 'equality',
+  overlay: 'row',
+  strikes: 'row',
+  tombstone: 'row',
+  count: 'equality',
+  attempts: 'row',
+  openedAtMs: 'relative',
+  fault: 'row',
+};
+export const recordMembers: Readonly<Record<keyof RouteRecord, 'row' | 'people'>> = {
+  account: 'row',
+  connector: 'row',
+  machine: 'row',
+  handles: 'row',
+  fence: 'row',
+  since: 'people',
+  handledAt: 'people',
+};
+
 const numbers = new Map<string, number>();
 /** A small number for a text: states, reasons and hashes are few. */
 function named(text: string): number {
@@ -75,7 +123,7 @@ export class Encoder {
   #account(context: AccountContext): void {
     this.#put(number(context.serverEpoch));
     this.#put(number(context.floor));
-    this.#put(bit(context.torn) * 2 + this.#answers(context.resetAt));
+    this.#put(bit(context.torn) * 4 + bit(context.whole) * 2 + this.#answers(context.resetAt));
     this.#put(this.#since(context.paceMs, 0));
     this.#wanted(context);
     // A login begins these anew, so while nobody is signed in they say nothing.
@@ -109,7 +157,7 @@ export class Encoder {
     this.#name(this.#generations, generationOf(context));
     this.#name(this.#epochs, record.account === null ? boot : mine ? active.epoch : 0);
     this.#put(named(value) * 2 + bit(mine && context.seenIn === active.epoch));
-    if (record.account !== null) this.#belief(context);
+    if (record.account !== null) this.#belief(context, record.account);
     if (record.account !== null) this.#fence(record);
     this.#pending(record, context);
     this.#put(record.handles.length);
@@ -125,11 +173,11 @@ export class Encoder {
     this.#put(this.#name(this.#generations, generation) * 256 + this.#name(this.#epochs, epoch));
   }
 
-  #belief({ read, highWater, regress, unreadable, device }: RouteContext): void {
+  #belief({ read, highWater, regress, unreadable, device }: RouteContext, account: string): void {
     this.#put(device === null ? 0 : named(device.release.digest) * 2 + bit(unreadable));
     if (read === null) this.#put(-1);
     else {
-      this.#put(number(read.stamp.revision));
+      this.#put(number(read.stamp.revision) * 2 + bit(read.stamp.line === this.#lineOf(account)));
       this.#put(closedness[read.entry.state]);
       this.#connection(read.entry);
     }
@@ -147,7 +195,7 @@ export class Encoder {
 
   #fence({ fence, account, machine: { context } }: RouteRecord): void {
     if (fence === null) return this.#put(-1);
-    const line = this.#stage.state.accounts.get(account ?? '')?.machine.context.line ?? 0;
+    const line = this.#lineOf(account ?? '');
     // A fence of an older line binds nothing.
     this.#put(fence.stamp.line < line ? -2 : number(fence.stamp.revision));
     this.#put(number(fence.connectionVersion));
@@ -178,12 +226,15 @@ export class Encoder {
   }
 
   #tombstone(tombstone: NonNullable<RouteContext['tombstone']>, account: string): void {
-    const { head, accounts } = this.#stage.state;
-    const line = accounts.get(account)?.machine.context.line ?? 0;
-    this.#put(bit(tombstone.epoch === head.active?.epoch) * 2 + bit(tombstone.line < line));
+    const { head } = this.#stage.state;
+    this.#put(bit(tombstone.epoch === head.active?.epoch) * 2 + bit(tombstone.line < this.#lineOf(account)));
     this.#put(number(tombstone.floor));
     this.#put(tombstone.answeredAt === null ? -1 : this.#answers(tombstone.answeredAt));
     this.#put(named(JSON.stringify(tombstone.needs)));
+  }
+
+  #lineOf(account: string): number {
+    return this.#stage.state.accounts.get(account)?.machine.context.line ?? 0;
   }
 
   /** Whether the read of this login began at or after a position, so that it may answer what arose there. */

@@ -19,7 +19,7 @@ export function judgeMove(stage: Stage, before: Saved): Broken {
     const to = state.accounts.get(stage.accounts[i]!)!;
     const from = before.accounts[i]!;
     if (from === to) continue;
-    const broken = accountStep(events.at(-1)!, from.machine.context, to.machine.context);
+    const broken = accountStep(events.at(-1)!, from.machine.context, to.machine.context, state.head.now);
     if (broken !== null) return broken;
   }
   return lateWords(stage, before) ?? exemptRest(stage, before) ?? afterStart(stage, before, turns.length);
@@ -119,6 +119,8 @@ function judgeSlot(stage: Stage, slot: number): Broken {
     return ['L7', 'a handle of another login is shown'];
   if (shown.account === null) return null;
   if (shown.account !== active?.account) return ['L1', 'a route of another account is shown'];
+  if (shown.stamp?.line !== state.accounts.get(shown.account)?.machine.context.line)
+    return ['L3', 'a route is shown of a line of the server that was left'];
   const closed = record.machine.context.read?.entry.state !== 'connected';
   return closed ? ['L4', 'a route is shown that is not believed to be connected'] : null;
 }

@@ -165,9 +165,11 @@ function peopleMoves(stage: Stage, add: Add): void {
   const release = 3 - around.release;
   const first = world.bound[0];
   if (first !== undefined) rarely({ ...around, release }, 'upgrades', [stage.installed(first, release)], add);
-  if (!world.switches || isCrowded(around)) return;
-  for (const account of stage.accounts) add(moved({ ...around, login: account }, [activated(account, epoch)]));
-  if (active !== null) add(moved({ ...around, login: null }, [{ type: 'account.cleared', data: { epoch } }]));
+  if (isCrowded(around)) return;
+  for (const account of stage.accounts)
+    rarely({ ...around, login: account }, 'switches', [activated(account, epoch)], add);
+  if (active !== null)
+    rarely({ ...around, login: null }, 'switches', [{ type: 'account.cleared', data: { epoch } }], add);
 }
 
 /** So much is under way that people wait: the core's own effects are the only ones that go on. */
@@ -219,29 +221,34 @@ function withServer(stage: Stage, around: Around, account: string, past: Past): 
   return { ...around, works, servers: { ...around.servers, [account]: past } };
 }
 
-/** Any hint that the server ever sent or will repeat: so hints are late, lost, repeated and out of order all at once. */
+/** Hints of the newest revision come whenever they like, and as often: so they are lost, repeated and late all at once. */
 function hintMoves(stage: Stage, add: Add): void {
   const { around, state, world } = stage;
   const { active } = state.head;
   if (active === null) return;
-  const hint = (revision: number | null): Fact => ({
-    type: 'hint.received',
-    data: {
-      account: active.account,
-      revision: revision === null ? null : uint64(revision),
-      connector: null,
-      incarnation: 'i',
-      count: 1,
-    },
-  });
-  rarely(around, 'bogusHints', [hint(99)], add);
+  rarely(around, 'bogusHints', [hint(active.account, 99)], add);
   if (!world.hints) return;
-  add(moved(around, [hint(null)]));
+  add(moved(around, [hint(active.account, null)]));
   const truth = around.servers[active.account]!;
   const floor = Number(state.accounts.get(active.account)?.machine.context.floor ?? 0);
-  const told = new Set([truth.revision, ...[...before(truth)].map(({ revision }) => revision)]);
-  for (const revision of told) if (revision > floor) add(moved(around, [hint(revision)]));
+  if (truth.revision > floor) add(moved(around, [hint(active.account, truth.revision)]));
+  if (!mayStill(around.left, 'lateHints')) return;
+  const old = new Set([...before(truth)].map(({ revision }) => revision));
+  for (const revision of old)
+    if (revision > floor && revision !== truth.revision)
+      rarely(around, 'lateHints', [hint(active.account, revision)], add);
 }
+
+const hint = (account: string, revision: number | null): Fact => ({
+  type: 'hint.received',
+  data: {
+    account,
+    revision: revision === null ? null : uint64(revision),
+    connector: null,
+    incarnation: 'i',
+    count: 1,
+  },
+});
 
 /** The process dies and starts again: whatever was under way died with it, and the device is reported anew. */
 function crashMoves(stage: Stage, add: Add): void {

@@ -25,6 +25,10 @@ export interface Budget {
   readonly upgrades: number;
   /** Sleeps of eight hours, in the middle of anything. */
   readonly sleeps: number;
+  /** Switches of account, and sign-ins after which nobody or the same account is active. */
+  readonly switches: number;
+  /** Hints of a revision that is no longer the newest, arriving late or once more. */
+  readonly lateHints: number;
 }
 export type Limit = keyof Budget;
 
@@ -43,10 +47,12 @@ export const nothing: Budget = {
   resets: 0,
   upgrades: 0,
   sleeps: 0,
+  switches: 0,
+  lateHints: 0,
 };
 const limits: readonly Limit[] = Object.keys(nothing) as Limit[];
 
-/** What may still happen, two bits a limit: a state has one number of it, not fourteen. */
+/** What may still happen, two bits a limit: a state has one number of it, not sixteen. */
 export type Left = number;
 const places = Object.fromEntries(limits.map((limit, index) => [limit, index * 2])) as Readonly<Record<Limit, number>>;
 
@@ -62,7 +68,7 @@ export function leftOf(budget: Partial<Budget>): Left {
 }
 export const mayStill = (left: Left, limit: Limit): boolean => ((left >>> places[limit]) & 3) > 0;
 /** One less of it. Only where {@link mayStill}. */
-export const oneLess = (left: Left, limit: Limit): Left => left - (1 << places[limit]);
+export const oneLess = (left: Left, limit: Limit): Left => (left - (1 << places[limit])) | 0;
 
 export interface SmallWorld {
   readonly name: string;
@@ -82,8 +88,6 @@ export interface SmallWorld {
   readonly restores: readonly string[];
   /** Whether servers number their lives, so that a restored one says so. */
   readonly serverEpochs: boolean;
-  /** Whether people switch accounts, sign out and in, and sign in anew. */
-  readonly switches: boolean;
   readonly hints: boolean;
   readonly budget: Partial<Budget>;
 }

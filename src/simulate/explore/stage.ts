@@ -53,6 +53,8 @@ export class Stage {
   /** The turns of the last move and their events, oldest first. */
   readonly turns: Turn[] = [];
   readonly events: LoggedEvent[] = [];
+  /** Events of the prelude. */
+  readonly begun: readonly LoggedEvent[];
   #tableBefore: (PublishedRoute | null)[] = [];
   #aroundBefore: Around;
 
@@ -62,12 +64,15 @@ export class Stage {
     this.accounts = Object.keys(world.accounts);
     this.around = this.#aroundBefore = beginning(world);
     this.table = this.#tableBefore = this.slots.map(() => null);
-    for (const facts of this.prelude()) this.apply({ facts, advanceMs: 0, around: this.around, calm: true });
+    this.begun = this.#prelude().flatMap((facts) => {
+      this.apply({ facts, advanceMs: 0, around: this.around, calm: true });
+      return [...this.events];
+    });
     this.turns.length = 0;
   }
 
   /** How every story begins: a start, the device, and a login of each account, the last of which holds. */
-  prelude(): readonly (readonly Fact[])[] {
+  #prelude(): readonly (readonly Fact[])[] {
     const logins = [...this.accounts].reverse().map((account, index): Fact[] => [activated(account, 2 + index)]);
     return [this.startFacts(), ...logins];
   }
