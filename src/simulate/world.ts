@@ -121,7 +121,7 @@ export class World implements Surroundings {
 
   /** Lets every promise come home, and starts anew what was killed. */
   async settle(): Promise<void> {
-    for (let i = 0; i < SETTLE_TURNS; i++) await null;
+    for (let i = 0; i < SETTLE_TURNS; i++) await Promise.resolve();
     this.life.look();
     if (!this.life.alive && this.#cancelStart === null) this.#mourn();
   }

@@ -209,5 +209,7 @@ export class Bench {
 /** Lets promises that are already resolved run. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-export const docsLive = async (): Promise<Bench> =>
-  await (await new Bench().install('docs').signIn('ann').read(5, { docs: 1 })).open('docs');
+export async function docsLive(): Promise<Bench> {
+  const bench = await new Bench().install('docs').signIn('ann').read(5, { docs: 1 });
+  return bench.open('docs');
+}
