@@ -25,6 +25,6 @@ export { laws, lawNames, type Law, type Violation } from './law.ts';
 export { plainHost, type MakeHost } from './host.ts';
 export type { Dialled, Outside, Reply } from './outside.ts';
 export { prove, type CounterExample, type ExploredWorld, type Proof, type ProveOptions } from './explore/prove.ts';
-export { fullWorlds, shortWorlds } from './explore/worlds.ts';
+export { fullWorlds, quickWorlds, shortWorlds } from './explore/worlds.ts';
 export { Search, type Explored, type Found, type SearchOptions } from './explore/search.ts';
 export type { SmallWorld } from './explore/small.ts';

@@ -41,4 +41,18 @@ export const fullWorlds: readonly SmallWorld[] = [switching];
 
 /** The one that is small enough for every commit. */
 export const shortWorlds: readonly SmallWorld[] = [switching];
-void changing;
+
+/** Small enough to be tried on every mutant: a bug shows in the first thousands of states or not at all. */
+export const quickWorlds: readonly SmallWorld[] = [
+  { ...switching, name: 'quick-switching', budget: { switches: 2, crashes: 1, falseRejections: 1, exits: 1 } },
+  {
+    ...still,
+    name: 'quick-changing',
+    about: 'one route of one account whose server changes, is restored and contradicts itself',
+    changes: [...changing, ['ann', 'docs', 'default']],
+    depth: 3,
+    restores: ['ann'],
+    hints: true,
+    budget: { falseRejections: 1, lateHints: 1, torn: 1, lagging: 1, cut: 1, resets: 1, drops: 1, bogusHints: 1 },
+  },
+];
