@@ -11,6 +11,7 @@ import {
   initialState,
   LiveTable,
   nextWake,
+  project,
   routeKey,
   ScanDeadlines,
   type PublishedRoute,
@@ -178,13 +179,16 @@ export class Audit {
     if (this.table.entries.size > 0) this.#break('L12', 'something is shown right after a start');
   }
 
+  /** Asked of the state, not of the table: a turn that names no route of this device must not have changed one either. */
   #checkExempt({ exempt, exemptShown }: Before): void {
     for (const route of exempt)
       if (findRoute(this.state, null, route.connector) !== route)
         this.#break('L15', `an event of an account changed ${route.connector} of this device`);
-    for (const route of exemptShown)
-      if (this.table.entries.get(routeKey(null, route.connector)) !== route)
-        this.#break('L15', `an event of an account withdrew ${route.connector} of this device`);
+    for (const { connector, generation } of exemptShown) {
+      const route = findRoute(this.state, null, connector);
+      if (route === undefined || project(this.state, route)?.generation !== generation)
+        this.#break('L15', `an event of an account withdrew ${connector} of this device`);
+    }
   }
 
   #checkRejection({ data }: LoggedEventOf<'call.rejected'>, { route, quiet }: Before, turn: Turn): void {

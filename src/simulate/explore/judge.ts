@@ -56,9 +56,15 @@ function exemptRest(stage: Stage, before: Saved): Broken {
   const local = event.type.startsWith('route.') && 'account' in event.data && event.data.account === null;
   if (local || event.type === 'engine.started' || event.type === 'connector.installed' || event.type === 'clock.ticked')
     return null;
-  for (let slot = 0; slot < stage.slots.length; slot++)
-    if (stage.slots[slot]!.account === null && stage.record(slot).handles !== before.routes[slot]!.handles)
+  for (let slot = 0; slot < stage.slots.length; slot++) {
+    if (stage.slots[slot]!.account !== null) continue;
+    const record = stage.record(slot);
+    if (record.handles !== before.routes[slot]!.handles)
       return ['L15', `a ${event.type} moved a handle of this device`];
+    const shown = before.table[slot];
+    if (shown !== null && project(stage.state, record)?.generation !== shown?.generation)
+      return ['L15', `a ${event.type} withdrew a route of this device`];
+  }
   return null;
 }
 
