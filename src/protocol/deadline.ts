@@ -24,7 +24,12 @@ export interface Deadline {
   close(): void;
 }
 
-/** Starts the clock of one exchange. `outer` is the caller's own signal: giving up is not running out of time. */
+/**
+ * Starts the clock of one exchange. `outer` is the caller's own signal: giving up is not running out of time.
+ *
+ * One timer, set for the nearest end; progress only moves the end, and the timer looks again when it fires. A timer for each end,
+ * set and cleared for every answer that comes at once, costs more than reading the answer.
+ */
 export function openDeadline(deadlines: Deadlines, outer?: AbortSignal): Deadline {
   const controller = new AbortController();
   let ended: Deadline['ended'];
@@ -33,10 +38,18 @@ export function openDeadline(deadlines: Deadlines, outer?: AbortSignal): Deadlin
     controller.abort();
   };
   const giveUp = (): void => end('aborted');
-  const expire = (): void => end('timeout');
-  let quiet = setTimeout(expire, clampDelay(deadlines.firstByteMs));
-  const total = setTimeout(expire, clampDelay(deadlines.totalMs));
-  let started = false;
+  const gapMs = clampDelay(deadlines.gapMs);
+  const from = performance.now();
+  const overAt = from + clampDelay(deadlines.totalMs);
+  let quietAt = from + clampDelay(deadlines.firstByteMs);
+  let wakeAt = Math.min(quietAt, overAt);
+  let timer = setTimeout(look, wakeAt - from);
+  function look(): void {
+    const now = performance.now();
+    wakeAt = Math.min(quietAt, overAt);
+    if (now >= wakeAt) return end('timeout');
+    timer = setTimeout(look, wakeAt - now);
+  }
   if (outer?.aborted === true) giveUp();
   outer?.addEventListener('abort', giveUp, { once: true });
   return {
@@ -45,14 +58,13 @@ export function openDeadline(deadlines: Deadlines, outer?: AbortSignal): Deadlin
       return ended;
     },
     touch() {
-      if (started) return void quiet.refresh();
-      started = true;
-      clearTimeout(quiet);
-      quiet = setTimeout(expire, clampDelay(deadlines.gapMs));
+      quietAt = performance.now() + gapMs;
+      if (quietAt >= wakeAt) return;
+      clearTimeout(timer);
+      look();
     },
     close() {
-      clearTimeout(quiet);
-      clearTimeout(total);
+      clearTimeout(timer);
       outer?.removeEventListener('abort', giveUp);
     },
   };

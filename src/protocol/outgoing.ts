@@ -54,9 +54,16 @@ export function compose(sender: Sender, id: Id, intent: Intent, attached: Attach
   const params = paramsText(intent, envelopeText({ ...sender, ...attached }));
   const body = encodeRequest(id, intent.method, params);
   if (Buffer.byteLength(body) > limits.requestBytes) return `the request is larger than ${limits.requestBytes} bytes`;
-  const version = sender.connectorVersion === null ? {} : { [headerNames.connectorVersion]: sender.connectorVersion };
-  const headers = { ...standing, [headerNames.method]: intent.method, ...version, ...Object.fromEntries(named) };
-  return { id, method: intent.method, headers, body };
+  return { id, method: intent.method, headers: headersOf(sender, intent, named), body };
+}
+
+/** Member by member: four objects joined by spreading were a tenth of what a call costs here. */
+function headersOf({ connectorVersion }: Sender, { method }: Intent, named: ReadonlyMap<string, string>) {
+  const headers: Record<string, string> = { ...standing, [headerNames.method]: method };
+  if (connectorVersion !== null) headers[headerNames.connectorVersion] = connectorVersion;
+  // Names of ours, or with a prefix of ours: none of them is one that an object inherits.
+  for (const [name, value] of named) headers[name] = value;
+  return headers;
 }
 
 function namedHeaders(intent: Intent): ReadonlyMap<string, string> | string {

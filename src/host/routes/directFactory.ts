@@ -6,6 +6,7 @@ import { connectorPath, createModernClient, type Post, type PostResponse } from 
 import { below, type Pools } from '../pools.ts';
 import { SessionRefused, type Sessions } from '../sources/sessions.ts';
 import type { RemoteMCPClientFactory } from './remoteClientFactory.ts';
+import { postStreamed } from './streamedReply.ts';
 
 export interface DirectOptions {
   /** https, or http on loopback; see config.ts. */
@@ -39,15 +40,7 @@ function accountPost(account: string, purpose: string, { sessions, pools }: Dire
     if (session === undefined) return noSession;
     signal.throwIfAborted();
     const all = { ...headers, cookie: session.cookie };
-    const reply = await pools
-      .for(target, purpose)
-      .request({ path: target.pathname, method: 'POST', headers: all, body, signal });
-    return {
-      status: reply.statusCode,
-      headers: reply.headers,
-      body: reply.body,
-      destroy: () => void reply.body.on('error', () => undefined).destroy(),
-    };
+    return postStreamed(pools.for(target, purpose), { path: target.pathname, headers: all, body }, signal);
   };
 }
 

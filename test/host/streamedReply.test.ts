@@ -1,0 +1,96 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Pool } from 'undici';
+import { expect, onTestFinished, test } from 'vitest';
+import { postStreamed } from '../../src/host/routes/streamedReply.ts';
+
+/** A server that answers as a test says, and a pool of so many connections to it. */
+async function served(answer: (response: ServerResponse) => void, connections = 4) {
+  const sockets = new Set<unknown>();
+  const server = createServer((request, response) => {
+    sockets.add(request.socket);
+    request.resume().on('end', () => answer(response));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const pool = new Pool(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { connections });
+  onTestFinished(async () => {
+    await pool.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  const post = (signal = new AbortController().signal) =>
+    postStreamed(pool, { path: '/', headers: {}, body: 'x' }, signal);
+  return { post, sockets };
+}
+
+async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+test('an answer comes with its status and headers, and connections serve again', async () => {
+  const { post, sockets } = await served((response) => void response.writeHead(418, { 'X-A': 'b' }).end('tea'));
+  for (let turn = 0; turn < 8; turn++) {
+    const { status, headers, body, destroy } = await post();
+    expect([status, headers['x-a'], await textOf(body)]).toEqual([418, 'b', 'tea']);
+    destroy();
+  }
+  // The next may begin in the very turn in which the pool learns that the first is done.
+  expect(sockets.size).toBeLessThan(3);
+});
+
+test('chunks come before the answer is complete, and what is not wanted any more is closed', async () => {
+  const closed = new Promise<void>((resolve) => {
+    void served((response) => void response.on('close', resolve).write('one')).then(async ({ post }) => {
+      const { body, destroy } = await post();
+      const first = await body[Symbol.asyncIterator]().next();
+      expect(Buffer.from(first.value as Uint8Array).toString()).toBe('one');
+      destroy();
+    });
+  });
+  await closed;
+});
+
+test('giving up rejects at once: before the headers, while a body is read, and while no connection is free', async () => {
+  const { post } = await served((response) => void response.write('one'), 1);
+  const stop = new AbortController();
+  const { body } = await post(stop.signal);
+  const waiting = new AbortController();
+  const second = post(waiting.signal);
+  waiting.abort(new Error('enough'));
+  await expect(second).rejects.toThrow('enough');
+  const reading = textOf(body);
+  stop.abort(new Error('enough'));
+  await expect(reading).rejects.toThrow('enough');
+  await expect(post(stop.signal)).rejects.toThrow('enough');
+  const { post: silent } = await served(() => undefined);
+  await expect(silent(AbortSignal.timeout(50))).rejects.toThrow();
+});
+
+test('an answer that breaks off rejects, and so does a server that is not there', async () => {
+  const { post } = await served((response) => void response.write('one', () => response.destroy()));
+  await expect(post().then(({ body }) => textOf(body))).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+  const nobody = new Pool('http://127.0.0.1:1');
+  const refused = postStreamed(nobody, { path: '/', headers: {}, body: '' }, new AbortController().signal);
+  await expect(refused).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await nobody.destroy();
+});
+
+test('a reader that rests is not sent more than it is held for, and gets all of it in the end', async () => {
+  let written = 0;
+  const { post } = await served((response) => {
+    const more = (): void => {
+      while (written < 64 && response.write(Buffer.alloc(1_048_576, 97))) written++;
+      if (written >= 64) response.end();
+      else (written++, response.once('drain', more));
+    };
+    more();
+  });
+  const { body } = await post();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(written).toBeLessThan(32);
+  let bytes = 0;
+  for await (const chunk of body) bytes += chunk.byteLength;
+  expect(bytes).toBeGreaterThan(63 * 1_048_576);
+});
