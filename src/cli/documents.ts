@@ -114,6 +114,20 @@ export const documents: Readonly<Record<string, z.ZodObject>> = {
     faults: z.record(z.string(), position).describe('class of fault: how often it happened'),
     cpuSeconds: z.number().nonnegative(),
   }),
+  prove: document({
+    states: position,
+    edges: position,
+    depth: position.describe('of the deepest world'),
+    unsafe: position.describe('states and moves that broke a law'),
+    stuck: position.describe('states from which a calm world never converges'),
+    complete: z.boolean().describe('every world was explored to its last state'),
+    worlds: z.array(z.looseObject({ name: z.string(), states: position, edges: position, complete: z.boolean() })),
+    counterExamples: z.array(
+      z.looseObject({ world: z.string(), law: z.string(), text: z.string(), transcript: z.string(), test: z.string() }),
+    ),
+    cpuSeconds: z.number().nonnegative(),
+    rssMiB: position,
+  }),
   why: document({
     connector: z.string(),
     account,

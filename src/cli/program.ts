@@ -2,7 +2,7 @@
  * The commands by name, for `--help` and for finding the file that does the work. Nothing of that file is loaded before its
  * command was chosen: `--help` costs commander only.
  */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Output } from './output.ts';
 import { openOutput } from './output.ts';
 import type { ExitCode } from './exit.ts';
@@ -160,6 +160,14 @@ function proofs(program: Command, bind: Bind): void {
       .requiredOption('--seed <n>', 'first seed', position)
       .option('--runs <n>', 'how many worlds', position, 1),
     () => import('./commands/simulate.ts'),
+  );
+  bind(
+    program
+      .command('prove')
+      .description('explore small worlds to their last state')
+      .addOption(new Option('--set <set>', 'which worlds').choices(['full', 'short']).default('full'))
+      .option('--world <name>', 'one of them'),
+    () => import('./commands/prove.ts'),
   );
 }
 

@@ -1,12 +1,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { EXIT } from '../../src/cli/exit.ts';
 import { exportLines, memoryLog, writeLines, type Fact } from '../../src/events/index.ts';
 import { replay } from '../../src/replay/index.ts';
 import { run } from '../support/commandLine.ts';
 import { documentOf } from '../support/documents.ts';
+
+// Every command is a process of its own, and the machine may be busy.
+vi.setConfig({ testTimeout: 120_000 });
 
 const folder = mkdtempSync(join(tmpdir(), 'dacapo-replay-'));
 const file = (name: string): string => join(folder, `${name}.jsonl`);

@@ -1,11 +1,14 @@
 import { statSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { callControl } from '../../src/host/controlClient.ts';
 import { EXIT } from '../../src/cli/exit.ts';
 import type { Status } from '../../src/reconcile/index.ts';
 import { run } from '../support/commandLine.ts';
 import { documentOf } from '../support/documents.ts';
 import { procText, until, UpWorld, type Ready } from '../support/upWorld.ts';
+
+// Every command is a process of its own, and the machine may be busy.
+vi.setConfig({ testTimeout: 120_000 });
 
 const world = new UpWorld();
 let ready: Ready;

@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { EXIT, verdictOf } from '../../src/cli/exit.ts';
 import { pathsOf } from '../../src/cli/paths.ts';
 import { namedErrors } from '../../src/host/control.ts';
 import { dacapo, run } from '../support/commandLine.ts';
 import { documentOf } from '../support/documents.ts';
+
+// Every command is a process of its own, and the machine may be busy.
+vi.setConfig({ testTimeout: 120_000 });
 
 const state = mkdtempSync(join(tmpdir(), 'dacapo-usage-'));
 afterAll(() => {
@@ -40,6 +43,7 @@ test.each([
   [['call', 'x__y', '--args', '[1]', ...nowhere], EXIT.usage],
   [['connect', 'everything', '--secret-stdin', ...nowhere], EXIT.usage],
   [['gateway', '--config', join(state, 'absent.yaml')], EXIT.usage],
+  [['prove', '--world', 'nowhere'], EXIT.usage],
   [['up', '--poll', '1'], EXIT.usage],
   [['up', '--state', join(state, 'x'.repeat(90))], EXIT.usage],
 ] as const)('%j ends with %i, a reason and a next step', async (args, expected) => {
