@@ -78,13 +78,6 @@ export const mutants: readonly Mutant[] = [
   ),
   mutant(
     'L3',
-    'fence-forgets-the-line',
-    project,
-    'if (compareStamps(context.read.stamp, fence.stamp) < 0) return false;',
-    'if (compareUint64(context.read.stamp.revision, fence.stamp.revision) < 0) return false;',
-  ),
-  mutant(
-    'L3',
     'stamps-without-a-line',
     'events/stamp.ts',
     'return a.line - b.line || compareUint64',

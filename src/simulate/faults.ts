@@ -61,13 +61,13 @@ export const faults = {
   'same-account-anew': fault(1, 'the same account begins a new login'),
   // The user's own disconnecting.
   'drop-failed': fault(0.15, 'disconnecting fails'),
-  'drop-answer-lost': fault(0.1, 'the answer to a disconnect is lost with its process or login'),
+  'drop-answer-lost': fault(0.7, 'the answer to a disconnect is lost with its process or login'),
   'drop-unnumbered': fault(0.3, 'the answer to a disconnect names no revision'),
   // The process and its clock.
   'crash-after-withdraw': fault(0.01, 'a kill between withdrawing and writing'),
   'crash-before-write': fault(0.004, 'a kill before the write'),
   'crash-after-write': fault(0.004, 'a kill between writing and publishing'),
-  'crash-after-publish': fault(0.01, 'a kill between publishing and performing'),
+  'crash-after-publish': fault(0.02, 'a kill between publishing and performing'),
   'crash-in-effect': fault(1, 'a kill while effects are under way'),
   'crash-in-recovery': fault(0.15, 'a kill while the log is being read'),
   'second-writer': fault(1, 'another process writes to the log'),

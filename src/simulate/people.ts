@@ -79,8 +79,10 @@ function disconnect(world: World): void {
   const of = { account: active.account, epoch: active.epoch, connector: random.pick(bound) };
   world.accept({ type: 'connection.dropping', data: of });
   const { life } = world;
+  // Whoever asked is gone with its process, or with its login and some of the time: nobody is there for the answer.
   const answer = (fact: Fact): void => {
-    if (world.life === life || !weather.strikes('drop-answer-lost')) world.accept(fact);
+    const gone = world.life !== life || world.life.engine?.active?.epoch !== active.epoch;
+    if (!gone || !weather.strikes('drop-answer-lost')) world.accept(fact);
   };
   const failed = weather.strikes('drop-failed');
   clock.in(world.network.latencyMs(), () => {

@@ -2,7 +2,7 @@
  * What one event may do to one record, as laws over before and after. Nothing is remembered from further back, so the audit of a log
  * and the exploration of all worlds ask the same questions.
  */
-import { closedness, compareStamps, compareUint64, type LoggedEvent } from '../events/index.ts';
+import { closedness, compareStamps, compareUint64, type LoggedEvent, type LoggedEventOf } from '../events/index.ts';
 import { generationOf, type AccountContext, type RouteContext } from '../machines/index.ts';
 import { dueForRoute, project, standingOf, type Handle, type RouteRecord, type State } from '../reconcile/index.ts';
 import type { Law } from './law.ts';
@@ -90,9 +90,7 @@ function overlayStep(
   to: RouteContext,
   { current, nowMs }: Circumstances,
 ): Broken {
-  const rejects =
-    event.type === 'call.rejected' || (event.type === 'route.openFailed' && event.data.reason === 'rejected');
-  if (rejects && current && event.data.generation === generationOf(from)) {
+  if (isRefusalOf(event, before) && current && event.data.generation === generationOf(from)) {
     if (to.overlay === null || to.overlay.holdUntilMs < event.at + 2_000) return ['L5', 'a refusal was not kept'];
     return to.count > from.count ? null : ['L5', 'the handle that was refused is still the one that is wanted'];
   }
@@ -108,6 +106,15 @@ function overlayStep(
     entry.connectionVersion !== overlay.connectionVersion || entry.connectionIdHash !== overlay.connectionIdHash;
   if (to.overlay !== null || other || nowMs >= overlay.holdUntilMs) return null;
   return ['L5', 'a refusal was lifted before its time, on an unchanged connection'];
+}
+
+type Refusal = LoggedEventOf<'call.rejected' | 'route.openFailed'>;
+
+/** Whether an event refuses this very route: several may have handles of one name. */
+function isRefusalOf(event: LoggedEvent, { account, connector }: RouteRecord): event is Refusal {
+  const refuses =
+    event.type === 'call.rejected' || (event.type === 'route.openFailed' && event.data.reason === 'rejected');
+  return refuses && event.data.account === account && event.data.connector === connector;
 }
 
 /** What was disconnected here comes back only by a read begun after the answer, or when the answer can't come any more. */
