@@ -3,7 +3,7 @@
  * object once. Why not JSON: the keys of 100,000 records of twenty fields are most of its text, and reading them back most of a
  * start. What was one object stays one object, so that identity says "nothing changed" as before.
  *
- * Knows null, booleans, finite numbers, strings, arrays and plain objects without cycles. Numbers stand in the byte order of the
+ * Knows null, booleans, finite numbers but for a lone -0, strings, arrays and plain objects without cycles. Numbers stand in the byte order of the
  * machine: this is the format of a cache, not of something that travels. Read back by columnReader.ts.
  */
 
@@ -125,8 +125,12 @@ function within(number: number, limit: number): number {
   return number;
 }
 
+/** Minus zero would come back from the header, which is JSON, without its sign. */
 const isWord = (value: unknown): value is Word =>
-  value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+  value === null ||
+  typeof value === 'string' ||
+  typeof value === 'boolean' ||
+  (Number.isFinite(value) && !Object.is(value, -0));
 const isInt = (value: unknown): boolean => typeof value === 'number' && Object.is(value | 0, value);
 
 /** Columns one after the other. */
