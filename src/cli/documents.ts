@@ -114,6 +114,16 @@ export const documents: Readonly<Record<string, z.ZodObject>> = {
     faults: z.record(z.string(), position).describe('class of fault: how often it happened'),
     cpuSeconds: z.number().nonnegative(),
   }),
+  fuzz: document({
+    seed: position.describe('the first one'),
+    runs: position,
+    violations: z.array(z.looseObject({ seed: position, law: z.string(), position, text: z.string() })),
+    nonConverged: position,
+    kept: z.string().nullable().describe('file with the log of the first world that broke a law'),
+    events: position,
+    faults: z.record(z.string(), position).describe('class of fault: how often it happened'),
+    cpuSeconds: z.number().nonnegative(),
+  }),
   prove: document({
     states: position,
     edges: position,

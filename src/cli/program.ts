@@ -158,8 +158,21 @@ function proofs(program: Command, bind: Bind): void {
       .command('simulate')
       .description('run simulated worlds over the shipped core')
       .requiredOption('--seed <n>', 'first seed', position)
-      .option('--runs <n>', 'how many worlds', position, 1),
+      .option('--runs <n>', 'how many worlds', position, 1)
+      .option('--steps <n>', 'steps of each storm', position, 200)
+      .option('--processes <n>', 'processes to share them (default: one for each core)', position)
+      .option('--log <file>', 'write the log of the first world, for replay and why'),
     () => import('./commands/simulate.ts'),
+  );
+  bind(
+    program
+      .command('fuzz')
+      .description('run simulated worlds from ever new seeds')
+      .requiredOption('--minutes <m>', 'for how long', minutes)
+      .option('--seed <n>', 'first seed (default: any)', position)
+      .option('--processes <n>', 'processes to share them (default: one for each core)', position)
+      .option('--out <dir>', 'where the log of a world that broke a law is kept (default: here)'),
+    () => import('./commands/fuzz.ts'),
   );
   bind(
     program
@@ -211,6 +224,13 @@ function moment(text: string): Moment {
   if (!Number.isSafeInteger(instant) || instant < 0)
     throw new InvalidArgumentError('a position, or a time like 2026-01-31T14:02Z, is expected.');
   return { instant };
+}
+
+function minutes(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value <= 0 || value > 1_440)
+    throw new InvalidArgumentError('minutes from above 0 to 1440 are expected.');
+  return value;
 }
 
 function position(text: string): number {

@@ -1,9 +1,9 @@
 /** An answer to our client as an entry point: JSON bodies and event streams of a server on loopback. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Agent } from 'undici';
+import { Pool } from 'undici';
+import { postStreamed } from '../../../src/host/routes/streamedReply.ts';
 import { createModernClient, parseJson } from '../../../src/protocol/index.ts';
-import { postOver } from '../protocol/peer.ts';
 import { BadTexts, edited } from './badText.ts';
 import { Random } from './random.ts';
 import type { Entry } from './siege.ts';
@@ -31,9 +31,10 @@ export async function replyEntry(seed: number): Promise<Entry & { close(): Promi
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const agent = new Agent({ connections: 32 });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const pool = new Pool(url, { connections: 32 });
   const client = createModernClient({
-    ...{ post: postOver(agent), url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` },
+    ...{ url, post: ({ headers, body, signal }) => postStreamed(pool, { path: '/', headers, body }, signal) },
     ...{ clientInfo: { name: 'siege', version: '1' }, connectorVersion: null, now: Date.now },
     deadlines: { firstByteMs: 4_000, gapMs: 4_000, totalMs: 4_500 },
   });
@@ -61,7 +62,7 @@ export async function replyEntry(seed: number): Promise<Entry & { close(): Promi
     },
     state: () => '',
     close: async () => {
-      await agent.destroy();
+      await pool.destroy();
       server.closeAllConnections();
       await new Promise<void>((resolve) => void server.close(() => resolve()));
     },
