@@ -4,7 +4,7 @@
  * `jcs1-sha256:` and the SHA-256 of the canonical JSON of RFC 8785, with one difference: an integer that a double can't hold keeps
  * its digits. RFC 8785 alone would make 9007199254740992 and 9007199254740993 one call. Threat C22.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 import { rawItems, rawMembers } from '../protocol/json.ts';
 
@@ -13,7 +13,7 @@ const INTEGER = /^-?[0-9]+$/;
 
 /** The digest of a JSON object text. Two texts that mean the same call have the same digest. */
 export function argumentDigest(argumentsText: string): string {
-  return SCHEME + createHash('sha256').update(canonical(argumentsText), 'utf8').digest('hex');
+  return SCHEME + hash('sha256', canonical(argumentsText), 'hex');
 }
 
 /** Canonical text of a well-formed JSON text without repeated members. */

@@ -68,7 +68,7 @@ async function send(door: Door, inbound: Inbound, asked: Asked, sending: Sending
     const tool = await agree(door, inbound, asked, sending);
     if (sending.confirmed !== undefined && sending.confirmed !== tool.definitionHash) throw changed();
     const result = await sending.adapter.call(way, upstreamCall(inbound, asked, tool.bindings, way));
-    const text = way.redact(callResultText(result.text));
+    const text = way.redact(callResultText(result));
     return { value: text, outcome: result.isError ? 'tool_error' : 'succeeded', stored: text };
   };
   try {
@@ -128,17 +128,22 @@ function readCall({ request, headers }: Inbound): Asked {
   };
   return {
     ...params,
-    metaText: params.metaText === undefined ? undefined : spliceMembers(params.metaText, ours),
+    metaText: carried(params.metaText, meta),
     confirmId: said('confirm_id', 'mcp-confirm-id'),
     idempotencyKey: said('idempotency_key', 'idempotency-key'),
   };
 }
 
 /** Keys that speak to this door are no business of the upstream. */
-const ours = new Map([
+const ours: ReadonlyMap<string, undefined> = new Map([
   ['confirm_id', undefined],
   ['idempotency_key', undefined],
 ]);
+
+function carried(metaText: string | undefined, meta: unknown): string | undefined {
+  const speaks = isObject(meta) && [...ours.keys()].some((key) => Object.hasOwn(meta, key));
+  return speaks && metaText !== undefined ? spliceMembers(metaText, ours) : metaText;
+}
 
 /** The text of a decision that ends the call, or the error that it is. */
 function decided(answer: Exclude<CallToolAnswer, { readonly outcome: 'authorized' }>): string {

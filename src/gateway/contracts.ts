@@ -65,6 +65,7 @@ function servedTool({ bindings, text }: Tool): ServedTool {
 function keep<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
   map.set(key, value);
+  if (map.size <= SCOPES) return;
   const [oldest] = map.keys();
-  if (map.size > SCOPES && oldest !== undefined) map.delete(oldest);
+  if (oldest !== undefined) map.delete(oldest);
 }

@@ -4,6 +4,7 @@
  */
 import type { AuthorityPort } from '../protocol/authority.ts';
 import type { Implementation } from '../protocol/mcp.ts';
+import type { Sender } from '../protocol/outgoing.ts';
 import type { Admission } from './admit/admission.ts';
 import type { AuditQueue } from './audit.ts';
 import type { GatewayLimits } from './bounds.ts';
@@ -19,6 +20,8 @@ export interface Door {
   readonly agents: Agents;
   readonly bounds: GatewayLimits;
   readonly serverInfo: Implementation;
+  /** The gateway as it speaks to upstreams of the modern era. */
+  readonly sender: Sender;
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

@@ -22,8 +22,8 @@ export interface Permission {
   readonly upstream: Upstream;
   readonly traceId: string;
   readonly signal: AbortSignal;
-  /** Resolves when the caller has taken what was sent to it. */
-  readonly rest: () => Promise<void>;
+  /** Resolves when the caller has taken what was sent to it; undefined when it has. */
+  readonly rest: () => Promise<void> | undefined;
   /** The call has an idempotency key: its result is reported, so that a repetition can be answered. */
   readonly repeatable: boolean;
 }
@@ -76,6 +76,7 @@ async function admitted<T>(
       target,
       wire,
       clientInfo: door.serverInfo,
+      sender: door.sender,
       signal,
       endMs: door.now() + target.totalMs,
       nowMs: door.now,

@@ -12,7 +12,7 @@ import type { Id, Request } from '../protocol/jsonrpc.ts';
 import { limits } from '../protocol/limits.ts';
 import type { Envelope } from '../protocol/mcp.ts';
 import { doorMethods, methods } from '../protocol/mcp.ts';
-import { checkRequest } from '../protocol/server.ts';
+import { checkBody } from '../protocol/server.ts';
 import { isConnectorId } from '../protocol/snapshot.ts';
 import { acceptsEvents, checkTransport } from '../protocol/transport.ts';
 import type { Door } from './door.ts';
@@ -23,6 +23,8 @@ import { openReply, writeAnswer } from './reply.ts';
 import { UpstreamFailure } from './upstream/failure.ts';
 
 const PATH = /^\/v1\/connectors\/([^/?#]{1,128})\/mcp$/;
+/** There is no body yet; how large it may be holds while it is read. */
+const noBody = new Uint8Array();
 const served = { methods: doorMethods, connector: true } as const;
 const challenge = { 'www-authenticate': 'Bearer' } as const;
 
@@ -30,7 +32,7 @@ const challenge = { 'www-authenticate': 'Bearer' } as const;
 export async function handle(door: Door, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const connectorId = PATH.exec(message.url ?? '')?.[1];
   if (!isConnectorId(connectorId)) return turnAway(response, answerHttp(404, 'there is no connector at this path'));
-  const transport = checkTransport({ method: message.method ?? '', headers: message.headers, body: new Uint8Array() });
+  const transport = checkTransport({ method: message.method ?? '', headers: message.headers, body: noBody });
   if (transport !== undefined) return turnAway(response, transport);
   const token = sessionToken(message.headers);
   if (token === undefined)
@@ -56,7 +58,7 @@ async function judge(door: Door, response: ServerResponse, caller: Caller): Prom
   const body = await readBody(caller.message);
   if (body === undefined)
     return turnAway(response, answerHttp(413, `the body is larger than ${limits.requestBytes} bytes`));
-  const checked = checkRequest({ method: 'POST', headers: caller.message.headers, body }, served);
+  const checked = checkBody(caller.message.headers, body, served);
   if (checked.kind !== 'request') return writeAnswer(response, checked.answer);
   // `served` names no older methods, so every request that is let through is modern.
   if (checked.era === 'modern') await answer(door, response, caller, checked.request, checked.envelope);

@@ -1,7 +1,7 @@
 /**
  * A checked request of door 1 with the account session it came with, held for the time of its answer.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 import type { HeaderFields } from '../protocol/fields.ts';
@@ -25,8 +25,8 @@ export interface Inbound {
   readonly signal: AbortSignal;
   /** Sends a notification of this request to its caller. */
   readonly event: (text: string) => void;
-  /** Resolves when the caller has taken what was sent to it. */
-  readonly rest: () => Promise<void>;
+  /** Resolves when the caller has taken what was sent to it; undefined when it has. */
+  readonly rest: () => Promise<void> | undefined;
 }
 
 export interface Caller {
@@ -39,7 +39,7 @@ export interface Caller {
 
 /** A name for a session that is not the session: a token is a secret, and no map or log holds one. */
 export function sessionHash(token: string): string {
-  return createHash('sha256').update(token, 'utf8').digest('base64url');
+  return hash('sha256', token, 'base64url');
 }
 
 /** What the reply offers to whoever answers. */

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { AuthorityPort } from '../protocol/authority.ts';
 import type { Implementation } from '../protocol/mcp.ts';
+import { senderOf } from '../protocol/outgoing.ts';
 import { openAdmission } from './admit/admission.ts';
 import { openAuditQueue } from './audit.ts';
 import type { AuditQueue } from './audit.ts';
@@ -61,6 +62,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     agents,
     bounds,
     serverInfo,
+    sender: senderOf(serverInfo, null),
     log,
     now,
     newId,

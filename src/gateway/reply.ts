@@ -13,8 +13,8 @@ import { encodeEvent, keepAliveEvent, sseHeaders } from '../protocol/sse.ts';
 export interface Reply {
   /** Sends a notification. */
   event(text: string): void;
-  /** Resolves when the caller has taken what was sent, or is gone. */
-  rest(): Promise<void>;
+  /** Resolves when the caller has taken what was sent, or is gone; undefined when it has. */
+  rest(): Promise<void> | undefined;
   /** Sends the answer. Nothing follows it. */
   end(answer: HttpAnswer): void;
 }
@@ -42,7 +42,7 @@ export function openReply(response: ServerResponse, patienceMs: number | null): 
       begin();
       response.write(encodeEvent(text));
     },
-    rest: () => (response.writableNeedDrain && !response.destroyed ? drained(response) : Promise.resolve()),
+    rest: () => (response.writableNeedDrain && !response.destroyed ? drained(response) : undefined),
     end(answer) {
       clearTimeout(timer);
       if (response.destroyed) return;

@@ -11,7 +11,7 @@ import type { Json } from './json.ts';
 import type { ResultResponse } from './jsonrpc.ts';
 import { limits } from './limits.ts';
 import { type Implementation, methods } from './mcp.ts';
-import type { Intent } from './outgoing.ts';
+import { type Intent, senderOf } from './outgoing.ts';
 import type { ParameterBinding } from './parameters.ts';
 import type { Post } from './post.ts';
 import {
@@ -69,7 +69,16 @@ const HEADER_SAFE = /^[\x21-\x7e]{1,64}$/;
 export function createModernClient(options: ClientOptions): ModernClient {
   if (options.connectorVersion !== null && !HEADER_SAFE.test(options.connectorVersion))
     throw new RangeError('the connector version is not a short text without spaces');
-  const context: Context = { ...options, deadlines: { ...defaultDeadlines, ...options.deadlines }, count: 0 };
+  const { post, url, now, clientInfo, connectorVersion } = options;
+  const sender = senderOf(clientInfo, connectorVersion);
+  const context: Context = {
+    ...sender,
+    post,
+    url,
+    now,
+    deadlines: { ...defaultDeadlines, ...options.deadlines },
+    count: 0,
+  };
   return {
     discover: (request) =>
       readAs(context, { method: methods.discover }, request, ({ result }) => readDiscovery(result)),

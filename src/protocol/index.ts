@@ -17,6 +17,7 @@ export * from './errors.ts';
 export * from './sse.ts';
 export * from './control.ts';
 export * from './post.ts';
+export * from './streamedPost.ts';
 export * from './deadline.ts';
 export * from './outgoing.ts';
 export * from './exchange.ts';

@@ -68,34 +68,37 @@ export function namedBy(method: string, params: JsonObject): string | undefined 
 
 /** A `_meta` key whose prefix belongs to the protocol: its second label is `modelcontextprotocol` or `mcp`. */
 export function isReservedKey(key: string): boolean {
-  const slash = key.lastIndexOf('/');
-  const second = slash < 0 ? undefined : key.slice(0, slash).split('.')[1];
-  return second === 'modelcontextprotocol' || second === 'mcp';
+  return RESERVED.test(key);
 }
 
+const RESERVED = /^[^.]*\.(?:modelcontextprotocol|mcp)(?:\..*)?\/[^/]*$/s;
+
 export interface EnvelopeOptions {
-  readonly clientInfo: Implementation;
-  /** Null where the peer pins no connector version (any other modern server). */
-  readonly connectorVersion: string | null;
   readonly progressToken?: ProgressToken | undefined;
   /** Another caller's `_meta`, as text. Its reserved keys, its token and our own namespace are not carried on. */
   readonly carriedText?: string | undefined;
 }
 
-/** The `_meta` of one request as JSON text. Capabilities are empty: nothing that asks back is spoken. */
-export function envelopeText(options: EnvelopeOptions): string {
-  const carried = rawMembers(options.carriedText ?? '').filter(({ name }) => isCarried(name));
+/**
+ * What one sender says of itself in every `_meta`, as JSON text, made once. Capabilities are empty: nothing that asks back is spoken.
+ * `connectorVersion`: null where the peer pins none (any other modern server).
+ */
+export function selfText({ name, version }: Implementation, connectorVersion: string | null): string {
   return rawObject([
-    ...carried.map(({ name, raw }) => [name, raw] as const),
     [metaKeys.protocolVersion, JSON.stringify(modernVersion)],
-    [metaKeys.clientInfo, JSON.stringify({ name: options.clientInfo.name, version: options.clientInfo.version })],
+    [metaKeys.clientInfo, JSON.stringify({ name, version })],
     [metaKeys.clientCapabilities, '{}'],
-    [
-      metaKeys.connectorVersion,
-      options.connectorVersion === null ? undefined : JSON.stringify(options.connectorVersion),
-    ],
-    [metaKeys.progressToken, options.progressToken === undefined ? undefined : JSON.stringify(options.progressToken)],
+    [metaKeys.connectorVersion, connectorVersion === null ? undefined : JSON.stringify(connectorVersion)],
   ]);
+}
+
+/** The `_meta` of one request as JSON text: what is carried, the sender's {@link selfText}, and the token of this request. */
+export function envelopeText(self: string, { carriedText, progressToken }: EnvelopeOptions = {}): string {
+  if (carriedText === undefined && progressToken === undefined) return self;
+  const carried = rawMembers(carriedText ?? '').filter(({ name }) => isCarried(name));
+  const before = carried.map(({ name, raw }) => `${JSON.stringify(name)}:${raw},`).join('');
+  const after = progressToken === undefined ? '' : `,"${metaKeys.progressToken}":${JSON.stringify(progressToken)}`;
+  return `{${before}${self.slice(1, -1)}${after}}`;
 }
 
 /** Whether a key of an agent's `_meta` goes on to the next hop: not the protocol's own, not ours, not its token. */

@@ -5,7 +5,7 @@
 import { type Json, rawObject } from './json.ts';
 import { encodeRequest, type Id } from './jsonrpc.ts';
 import { limits } from './limits.ts';
-import { envelopeText, type Implementation, methods, modernVersion, type ProgressToken } from './mcp.ts';
+import { envelopeText, type Implementation, methods, modernVersion, type ProgressToken, selfText } from './mcp.ts';
 import { encodeParameters, type ParameterBinding } from './parameters.ts';
 import { headerNames } from './headers.ts';
 import { encodeHeaderValue } from './sentinel.ts';
@@ -22,9 +22,10 @@ export type Intent =
       readonly args: Json | undefined;
     };
 
+/** Who sends: what is the same in all of its requests, made once. */
 export interface Sender {
-  readonly clientInfo: Implementation;
-  readonly connectorVersion: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly self: string;
 }
 
 export interface Outgoing {
@@ -47,27 +48,34 @@ const standing = {
   [headerNames.protocolVersion]: modernVersion,
 } as const;
 
+/** `connectorVersion`: the installed release, in header and `_meta`; null for a server that pins none. */
+export function senderOf(clientInfo: Implementation, connectorVersion: string | null): Sender {
+  const pinned = connectorVersion === null ? {} : { [headerNames.connectorVersion]: connectorVersion };
+  return { headers: { ...standing, ...pinned }, self: selfText(clientInfo, connectorVersion) };
+}
+
 /** The request to send, or why it cannot be one, as text for -32602. */
 export function compose(sender: Sender, id: Id, intent: Intent, attached: Attachments = {}): Outgoing | string {
   const named = namedHeaders(intent);
   if (typeof named === 'string') return named;
-  const params = paramsText(intent, envelopeText({ ...sender, ...attached }));
+  const params = paramsText(intent, envelopeText(sender.self, attached));
   const body = encodeRequest(id, intent.method, params);
   if (Buffer.byteLength(body) > limits.requestBytes) return `the request is larger than ${limits.requestBytes} bytes`;
   return { id, method: intent.method, headers: headersOf(sender, intent, named), body };
 }
 
-/** Member by member: four objects joined by spreading were a tenth of what a call costs here. */
-function headersOf({ connectorVersion }: Sender, { method }: Intent, named: ReadonlyMap<string, string>) {
-  const headers: Record<string, string> = { ...standing, [headerNames.method]: method };
-  if (connectorVersion !== null) headers[headerNames.connectorVersion] = connectorVersion;
+/** Member by member: objects joined by spreading were a tenth of what a call costs here. */
+function headersOf(sender: Sender, { method }: Intent, named: ReadonlyMap<string, string>) {
+  const headers: Record<string, string> = { ...sender.headers, [headerNames.method]: method };
   // Names of ours, or with a prefix of ours: none of them is one that an object inherits.
   for (const [name, value] of named) headers[name] = value;
   return headers;
 }
 
+const none: ReadonlyMap<string, string> = new Map();
+
 function namedHeaders(intent: Intent): ReadonlyMap<string, string> | string {
-  if (intent.method !== methods.call) return new Map();
+  if (intent.method !== methods.call) return none;
   const name = encodeHeaderValue(intent.name);
   if (name === undefined) return 'the name of the tool cannot be sent as a header';
   const parameters = encodeParameters(intent.bindings, intent.args?.value);

@@ -4,17 +4,7 @@
  * One malformed tool costs that tool and is told, not the whole list; a malformed list is never an empty one. Definitions and
  * results keep their text. Source: MCP 2026-07-28 (facts 1.4, 1.7, 1.8), weaknesses W17, W19 and W23 of the earlier client.
  */
-import {
-  isObject,
-  type JsonObject,
-  member,
-  rawArray,
-  rawAt,
-  rawItems,
-  rawMember,
-  rawObject,
-  spliceMembers,
-} from './json.ts';
+import { isObject, type JsonObject, member, rawArray, rawAt, rawItems, rawObject, spliceMembers } from './json.ts';
 import { limits } from './limits.ts';
 import { type Implementation, isImplementation, metaKeys, modernVersion } from './mcp.ts';
 import { type ParameterBinding, scanParameters } from './parameters.ts';
@@ -191,10 +181,8 @@ export function listResultText(
 }
 
 /** A call's result for a modern client: as it came, with `resultType` set where an older server said none. */
-export function callResultText(upstreamText: string): string {
-  return rawMember(upstreamText, 'resultType') === undefined
-    ? spliceMembers(upstreamText, new Map([['resultType', '"complete"']]))
-    : upstreamText;
+export function callResultText({ text, value }: Pick<CallResult, 'text' | 'value'>): string {
+  return Object.hasOwn(value, 'resultType') ? text : spliceMembers(text, new Map([['resultType', '"complete"']]));
 }
 
 /** A modern result for a client of the `initialize` era: the members that era does not know are taken out. */

@@ -9,7 +9,7 @@ import { accepted, answerError, type Era, type HttpAnswer } from './answer.ts';
 import { McpError } from './errors.ts';
 import { type HeaderFields, headerField } from './fields.ts';
 import { checkHeaders, headerNames } from './headers.ts';
-import { BadJson, type Json, type JsonObject, member, parseJson, rawMember } from './json.ts';
+import { BadJson, type Json, type JsonObject, member, parseJson, rawMemberMap } from './json.ts';
 import { BadMessage, type Id, type Message, type Notification, parseMessage, type Request } from './jsonrpc.ts';
 import { limits } from './limits.ts';
 import { claimedVersion, type Envelope, legacyVersions, modernVersion, readEnvelope } from './mcp.ts';
@@ -41,13 +41,18 @@ export type Checked =
 export function checkRequest(incoming: Incoming, door: Door): Checked {
   const transport = checkTransport(incoming);
   if (transport !== undefined) return refuse(transport, `status ${transport.status}`);
-  const message = readMessage(incoming.body);
+  return checkBody(incoming.headers, incoming.body, door);
+}
+
+/** Judges the body of a POST whose transport is in order. Never throws. */
+export function checkBody(headers: HeaderFields, body: Uint8Array, door: Door): Checked {
+  const message = readMessage(body);
   if (message instanceof McpError) return refuseWith(null, message);
   if (message instanceof BadMessage) return refuseWith(message.id, new McpError(-32600, { message: message.message }));
   if (message.kind === 'notification') return { kind: 'notification', notification: message, answer: accepted };
   if (message.kind !== 'request')
     return refuseWith(null, new McpError(-32600, { message: 'a client sends requests, not responses' }));
-  return checkEra(message, incoming.headers, door);
+  return checkEra(message, headers, door);
 }
 
 function readMessage(body: Uint8Array): Message | BadMessage | McpError {
@@ -143,12 +148,12 @@ export function readCallParams(request: Request): CallParams | McpError {
     return invalid(`name must be a text of 1 to ${limits.upstreamNameChars} characters`);
   if (args !== undefined && (typeof args !== 'object' || args === null || Array.isArray(args)))
     return invalid('arguments must be an object');
-  const text = request.paramsText ?? '{}';
-  const argsText = args === undefined ? undefined : rawMember(text, 'arguments');
+  const texts = rawMemberMap(request.paramsText ?? '{}');
+  const argsText = args === undefined ? undefined : texts.get('arguments');
   return {
     name,
     args: argsText === undefined ? undefined : { text: argsText, value: args },
-    metaText: rawMember(text, '_meta'),
+    metaText: texts.get('_meta'),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   envelopeText,
   isReservedKey,
   limits,
+  selfText,
 } from '../../src/protocol/index.ts';
 import { naughtyStrings } from '../support/protocol/corpora.ts';
 import { json, openPeer, type Peer } from '../support/protocol/peer.ts';
@@ -118,7 +119,7 @@ describe('the envelope', () => {
   const clientInfo = { name: 'dacapo', version: '0.1.0' };
 
   it('has exactly the keys of the seed', () => {
-    expect(JSON.parse(envelopeText({ clientInfo, connectorVersion: '1.0.0' }))).toEqual({
+    expect(JSON.parse(envelopeText(selfText(clientInfo, '1.0.0')))).toEqual({
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': clientInfo,
       'io.modelcontextprotocol/clientCapabilities': {},
@@ -129,7 +130,7 @@ describe('the envelope', () => {
   it('carries trace context and foreign keys unchanged, and nothing that is reserved', () => {
     const carriedText =
       '{"traceparent":"00-a-b-01","com.example/n":9007199254740993,"progressToken":9,"sh.tutti/connectorVersion":"9","io.modelcontextprotocol/protocolVersion":"x"}';
-    const made = envelopeText({ clientInfo, connectorVersion: null, progressToken: 3, carriedText });
+    const made = envelopeText(selfText(clientInfo, null), { progressToken: 3, carriedText });
     expect(made).toContain('"com.example/n":9007199254740993');
     expect(JSON.parse(made)).toMatchObject({
       traceparent: '00-a-b-01',

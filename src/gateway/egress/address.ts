@@ -76,7 +76,7 @@ export function mayConnect(address: string, reach: Reach): boolean {
  * only with private reach), without user or fragment, its host exactly one of `allowedHosts`, and a literal address connectable.
  */
 export function endpointUrl(endpoint: string, allowedHosts: readonly string[], reach: Reach): URL {
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : refuse('is not a URL');
+  const url = urlOf(endpoint);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && reach === 'private')) refuse('must be https');
   if (!endpoint.startsWith(`${url.origin}/`) && endpoint !== url.origin) refuse('is not written canonically');
   if (url.hash !== '') refuse('has a fragment');
@@ -84,6 +84,14 @@ export function endpointUrl(endpoint: string, allowedHosts: readonly string[], r
   const literal = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(literal) !== 0 && !mayConnect(literal, reach)) refuse('is at an address that may not be reached');
   return url;
+}
+
+function urlOf(endpoint: string): URL {
+  try {
+    return new URL(endpoint);
+  } catch {
+    return refuse('is not a URL');
+  }
 }
 
 function refuse(why: string): never {

@@ -3,10 +3,8 @@
  *
  * The credential is added here, at the socket, so that no request that is composed or logged elsewhere ever holds it.
  */
-import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
-
-import type { Post, PostResponse } from '../../protocol/post.ts';
+import type { Post } from '../../protocol/post.ts';
+import { postStreamed } from '../../protocol/streamedPost.ts';
 import type { Target } from '../upstream/target.ts';
 import { EndpointRefused } from './address.ts';
 import type { Agents } from './agents.ts';
@@ -22,42 +20,31 @@ export interface Wire {
 
 const REMOVE_MS = 2_000;
 
-/** `rest` is awaited between two chunks of an answer: whoever passes them on may be slower than the upstream. */
-export function openWire(agents: Agents, target: Target, rest: () => Promise<void>): Wire {
+/** An upstream's stream that ends by itself a moment after its last event keeps its connection: a handshake less for the next call. */
+const LINGER_MS = 250;
+
+/** `rest` is asked between two chunks of an answer: whoever passes them on may be slower than the upstream. */
+export function openWire(agents: Agents, target: Target, rest: () => Promise<void> | undefined): Wire {
   const dispatcher = agents.of(target.reach, target.bounds.connectMs);
+  const { origin, path, headers: injected } = target;
   let endpointRefused: EndpointRefused | undefined;
-  const ask = (
-    method: 'POST' | 'DELETE',
-    given: Readonly<Record<string, string>>,
-    body: string | null,
-    signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> =>
-    dispatcher.request({
-      origin: target.url.origin,
-      path: target.url.pathname + target.url.search,
-      method,
-      headers: { ...given, ...target.headers },
-      body,
-      signal,
-      // The deadlines of protocol hold; undici's own are coarse and would answer first, with another error.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
   return {
     get endpointRefused() {
       return endpointRefused;
     },
-    post: async ({ headers, body, signal }) => {
-      try {
-        return answered(await ask('POST', headers, body, signal), target.bounds.streamBytes, rest);
-      } catch (error) {
+    post: ({ headers, body, signal }) => {
+      const request = { origin, path, headers: { ...headers, ...injected }, body, ...ownDeadlines };
+      const reading = { signal, maxBytes: target.bounds.streamBytes, lingerMs: LINGER_MS, rest };
+      return postStreamed(dispatcher, request, reading).catch((error: unknown) => {
         if (error instanceof EndpointRefused) endpointRefused = error;
         throw error;
-      }
+      });
     },
-    remove: async (headers) => {
+    remove: async (given) => {
+      const headers = { ...given, ...injected };
+      const signal = AbortSignal.timeout(REMOVE_MS);
       try {
-        const reply = await ask('DELETE', headers, null, AbortSignal.timeout(REMOVE_MS));
+        const reply = await dispatcher.request({ origin, path, method: 'DELETE', headers, signal, ...ownDeadlines });
         await reply.body.dump();
       } catch {
         // The server forgets the session by itself, or is away.
@@ -66,37 +53,5 @@ export function openWire(agents: Agents, target: Target, rest: () => Promise<voi
   };
 }
 
-function answered(reply: Dispatcher.ResponseData, maxBytes: number, rest: () => Promise<void>): PostResponse {
-  const destroy = (): void => letEnd(reply.body);
-  return { status: reply.statusCode, headers: reply.headers, body: counted(reply.body, maxBytes, rest), destroy };
-}
-
-async function* counted(body: Readable, maxBytes: number, rest: () => Promise<void>): AsyncIterable<Uint8Array> {
-  let size = 0;
-  for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new RangeError('the answer is larger than its limit');
-    yield chunk;
-    await rest();
-  }
-}
-
-const LINGER_MS = 250;
-const LINGER_BYTES = 65_536;
-
-/**
- * Ends an answer that is not wanted any more. A stream that ends by itself a moment after its last event keeps its connection for
- * the next request; cutting it at once would cost a handshake for every call.
- */
-function letEnd(body: Readable): void {
-  if (body.readableEnded || body.destroyed) return;
-  let left = LINGER_BYTES;
-  const cut = (): void => void body.destroy();
-  const timer = setTimeout(cut, LINGER_MS);
-  body.on('error', () => {}).on('close', () => clearTimeout(timer));
-  body.on('data', (chunk: Uint8Array) => {
-    left -= chunk.byteLength;
-    if (left < 0) cut();
-  });
-  body.resume();
-}
+/** The deadlines of protocol hold; undici's own are coarse and would answer first, with another error. */
+const ownDeadlines = { headersTimeout: 0, bodyTimeout: 0 } as const;

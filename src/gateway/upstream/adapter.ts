@@ -5,6 +5,7 @@ import type { Upstream } from '../../protocol/authority.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { Notification } from '../../protocol/jsonrpc.ts';
 import type { Implementation, ProgressToken } from '../../protocol/mcp.ts';
+import type { Sender } from '../../protocol/outgoing.ts';
 import type { ParameterBinding } from '../../protocol/parameters.ts';
 import type { CallResult, ToolPage } from '../../protocol/results.ts';
 import type { Redact } from '../redact.ts';
@@ -18,6 +19,7 @@ export interface Way {
   readonly target: Target;
   readonly wire: Wire;
   readonly clientInfo: Implementation;
+  readonly sender: Sender;
   /** Aborts when the caller goes away. */
   readonly signal: AbortSignal;
   /** When the whole call is over, by `nowMs`. */

@@ -38,7 +38,7 @@ async function ask(
     const { firstByteMs, idleMs } = way.target.bounds;
     const deadlines = { firstByteMs, gapMs: idleMs, totalMs: way.endMs - way.nowMs() };
     const { clientInfo, signal, nowMs } = way;
-    const url = way.target.url.href;
+    const url = way.target.href;
     const answer = await requestOnce(way.wire.post, { url, method, paramsText, clientInfo, deadlines, signal, nowMs, onNotification }); // prettier-ignore
     leave(way, answer);
     return answer;

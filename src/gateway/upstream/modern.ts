@@ -35,14 +35,14 @@ async function ask(
   onNotification: (notification: Notification) => void,
   repeat: 'once' | 'again',
 ): Promise<ResultResponse> {
-  const outgoing = compose({ clientInfo: way.clientInfo, connectorVersion: null }, makeId(1), intent, attached);
+  const outgoing = compose(way.sender, makeId(1), intent, attached);
   if (typeof outgoing === 'string') throw outsideProtocol(outgoing, 'request');
   const send = async (): Promise<Exchanged> => {
     const { firstByteMs, idleMs } = way.target.bounds;
     const deadlines = { firstByteMs, gapMs: idleMs, totalMs: way.endMs - way.nowMs() };
     const deadline = openDeadline(deadlines, way.signal);
     try {
-      return await exchange(way.wire.post, outgoing, { url: way.target.url.href, deadline, onNotification });
+      return await exchange(way.wire.post, outgoing, { url: way.target.href, deadline, onNotification });
     } finally {
       deadline.close();
     }

@@ -18,7 +18,11 @@ export interface Bounds {
 }
 
 export interface Target {
-  readonly url: URL;
+  /** Where it is, with the credential where the binding puts it in the query. */
+  readonly href: string;
+  readonly origin: string;
+  /** With its query. */
+  readonly path: string;
   readonly reach: Reach;
   /** The credential, where the binding puts it in a header. Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
@@ -47,7 +51,9 @@ export function targetOf(upstream: Upstream, own: OwnBounds): Target {
   const { injection, credential } = upstream;
   if (injection.kind === 'query') url.searchParams.set(injection.name, credential);
   return {
-    url,
+    href: url.href,
+    origin: url.origin,
+    path: url.pathname + url.search,
     reach,
     headers: injectedHeaders(injection, credential),
     injected: injection.kind !== 'none',

@@ -2,11 +2,10 @@
  * The direct way: `POST {base}/v1/connectors/{connector}/mcp` with the account's cookie, which is read anew for every request and
  * refused when the login is of another account by then. A connector has no say in the address.
  */
-import { connectorPath, createModernClient, type Post, type PostResponse } from '../../protocol/index.ts';
+import { connectorPath, createModernClient, postStreamed, type Post, type PostResponse } from '../../protocol/index.ts';
 import { below, type Pools } from '../pools.ts';
 import { SessionRefused, type Sessions } from '../sources/sessions.ts';
 import type { RemoteMCPClientFactory } from './remoteClientFactory.ts';
-import { postStreamed } from './streamedReply.ts';
 
 export interface DirectOptions {
   /** https, or http on loopback; see config.ts. */
@@ -18,9 +17,10 @@ export interface DirectOptions {
 
 export function directFactory(options: DirectOptions): RemoteMCPClientFactory {
   return ({ connector, account, release }) => {
+    const target = below(options.baseUrl, connectorPath(connector, 'mcp'));
     const client = createModernClient({
-      post: accountPost(account, `connector ${connector}`, options),
-      url: below(options.baseUrl, connectorPath(connector, 'mcp')).href,
+      post: accountPost(account, `connector ${connector}`, target, options),
+      url: target.href,
       clientInfo: { name: 'tutti-connector-host', version: options.hostVersion },
       connectorVersion: release.version,
       now: Date.now,
@@ -30,9 +30,9 @@ export function directFactory(options: DirectOptions): RemoteMCPClientFactory {
 }
 
 /** Sends in the name of one account. Without its login nothing is sent, and the answer is what a server would say: 401. */
-function accountPost(account: string, purpose: string, { sessions, pools }: DirectOptions): Post {
-  return async ({ url, headers, body, signal }) => {
-    const target = new URL(url);
+function accountPost(account: string, purpose: string, target: URL, { sessions, pools }: DirectOptions): Post {
+  const path = target.pathname;
+  return async ({ headers, body, signal }) => {
     const session = await sessions.of(account).catch((error: unknown) => {
       if (error instanceof SessionRefused) return undefined;
       throw error;
@@ -40,7 +40,7 @@ function accountPost(account: string, purpose: string, { sessions, pools }: Dire
     if (session === undefined) return noSession;
     signal.throwIfAborted();
     const all = { ...headers, cookie: session.cookie };
-    return postStreamed(pools.for(target, purpose), { path: target.pathname, headers: all, body }, signal);
+    return postStreamed(pools.for(target, purpose), { path, headers: all, body }, { signal });
   };
 }
 

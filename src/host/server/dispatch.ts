@@ -115,7 +115,7 @@ async function call(aggregate: Aggregate, asked: Asked): Promise<string> {
   const onProgress = (params: string): void => asked.reply.notify(encodeNotification(methods.progress, params));
   const progress = tokenText === undefined ? undefined : { tokenText, onProgress };
   const result = await aggregate.call(read, { signal: asked.signal, progress });
-  return callResultText(result.text);
+  return callResultText(result);
 }
 
 /** The agent's token as the text it sent, whatever its size. */

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
-import { postStreamed } from '../../../src/host/routes/streamedReply.ts';
+import { postStreamed } from '../../../src/protocol/streamedPost.ts';
 import { createModernClient, parseJson } from '../../../src/protocol/index.ts';
 import { BadTexts, edited } from './badText.ts';
 import { Random } from './random.ts';
@@ -34,7 +34,7 @@ export async function replyEntry(seed: number): Promise<Entry & { close(): Promi
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const pool = new Pool(url, { connections: 32 });
   const client = createModernClient({
-    ...{ url, post: ({ headers, body, signal }) => postStreamed(pool, { path: '/', headers, body }, signal) },
+    ...{ url, post: ({ headers, body, signal }) => postStreamed(pool, { path: '/', headers, body }, { signal }) },
     ...{ clientInfo: { name: 'siege', version: '1' }, connectorVersion: null, now: Date.now },
     deadlines: { firstByteMs: 4_000, gapMs: 4_000, totalMs: 4_500 },
   });

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { postStreamed } from '../../src/host/routes/streamedReply.ts';
+import { postStreamed } from '../../src/protocol/streamedPost.ts';
 
 /** A server that answers as a test says, and a pool of so many connections to it. */
 async function served(answer: (response: ServerResponse) => void, connections = 4) {
@@ -19,7 +19,7 @@ async function served(answer: (response: ServerResponse) => void, connections = 
     server.close();
   });
   const post = (signal = new AbortController().signal) =>
-    postStreamed(pool, { path: '/', headers: {}, body: 'x' }, signal);
+    postStreamed(pool, { path: '/', headers: {}, body: 'x' }, { signal });
   return { post, sockets };
 }
 
@@ -72,7 +72,7 @@ test('an answer that breaks off rejects, and so does a server that is not there'
   const { post } = await served((response) => void response.write('one', () => response.destroy()));
   await expect(post().then(({ body }) => textOf(body))).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
   const nobody = new Pool('http://127.0.0.1:1');
-  const refused = postStreamed(nobody, { path: '/', headers: {}, body: '' }, new AbortController().signal);
+  const refused = postStreamed(nobody, { path: '/', headers: {}, body: '' }, { signal: new AbortController().signal });
   await expect(refused).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   await nobody.destroy();
 });
