@@ -1,3 +1,6 @@
+/** How often both sides of a comparison are measured, in turns. */
+export const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
+
 /** Process CPU, because the cores are shared with whoever else is there; wall time beside it for what waits for a disk. */
 export interface Cost {
   readonly cpuMs: number;

@@ -13,8 +13,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compiled } from './compiled.ts';
 import { round } from './measure.ts';
-import { compileParts } from './wireBuild.ts';
 import { cpuBetween, startPart, type Part } from './wirePart.ts';
 import type { Ran } from './wireCallers.ts';
 import type { Address } from './wirePlaces.ts';
@@ -28,7 +28,7 @@ const RUN_MS = Number(process.env['BENCH_RUN_MS'] ?? 1_000);
 const note = (text: string): void => void process.stderr.write(`${text}\n`);
 const folder = mkdtempSync(join(tmpdir(), 'dacapo-wire-'));
 note('compiling');
-const program = compileParts(folder);
+const program = join(compiled(folder), 'wireProcess.js');
 const parts: Part[] = [];
 const started = async (role: string, options: object = {}): Promise<Part> => {
   const part = await startPart(program, role, { ...options, folder });

@@ -95,19 +95,41 @@ export const unread: RouteContext = {
 
 type Of<T extends RouteEvidence['type']> = Extract<RouteEvidence, { type: T }>;
 
-// Every function returns the whole next context, or the very same one: one spread of one object is what V8 does fast.
+// Every function returns the whole next context, or the very same one where nothing differs: the table asks by identity.
+
+type Tries = Pick<RouteContext, 'overlay' | 'strikes' | 'count' | 'attempts' | 'openedAtMs' | 'fault'>;
+
+/** What is believed stays, what was tried is new. Written out, as a spread costs more than all the rest of a step. */
+const tried = (
+  { device, read, seenIn, unreadable, highWater, regress, falls, tombstone }: RouteContext,
+  { overlay, strikes, count, attempts, openedAtMs, fault }: Tries,
+): RouteContext => ({
+  device,
+  read,
+  seenIn,
+  unreadable,
+  highWater,
+  regress,
+  falls,
+  overlay,
+  strikes,
+  tombstone,
+  count,
+  attempts,
+  openedAtMs,
+  fault,
+});
 
 /** Another generation is wanted: what failed under the last one says nothing about the next. */
-const regenerate = (context: RouteContext): RouteContext => ({
-  ...context,
-  count: context.count + 1,
-  attempts: 0,
-  openedAtMs: null,
-  fault: null,
-});
+const regenerate = (
+  context: RouteContext,
+  { overlay, strikes }: Pick<RouteContext, 'overlay' | 'strikes'> = context,
+): RouteContext =>
+  tried(context, { overlay, strikes, count: context.count + 1, attempts: 0, openedAtMs: null, fault: null });
 
 /** What was removed and comes back is installed anew, even as the same release: what is still on its way belongs to the old one. */
 export function install(context: RouteContext, { device }: Of<'device'>): RouteContext {
+  if (device === context.device) return context;
   const before = context.device?.release.digest;
   const changed = before !== undefined && before !== device?.release.digest;
   return { ...(changed ? regenerate(context) : context), device };
@@ -128,20 +150,25 @@ function entryOf(context: RouteContext, entry: Entry | null): Entry {
 export function believe(context: RouteContext, evidence: ReadEvidence): RouteContext {
   const entry = entryOf(context, evidence.entry);
   const held = context.read;
-  const next =
-    held === null || supersedes(evidence.stamp, entry, held.stamp, held.entry)
-      ? { stamp: evidence.stamp, entry }
-      : held;
-  const moved = held !== null && !sameConnection(held.entry, next.entry);
-  const measured = fathom(context, next.entry, evidence.atMs);
-  const fell = measured.falls !== context.falls;
+  const fresh = held === null || supersedes(evidence.stamp, entry, held.stamp, held.entry);
+  const read = fresh ? { stamp: evidence.stamp, entry } : held;
+  const { highWater, regress, falls } = fathom(context, read.entry, evidence.atMs);
+  const anew = falls !== context.falls || (held !== null && !sameConnection(held.entry, read.entry));
   return {
-    ...(moved || fell ? regenerate(measured) : measured),
-    read: next,
+    device: context.device,
+    read,
     seenIn: evidence.epoch,
     unreadable: false,
-    overlay: liftOverlay(context.overlay, next.entry, evidence),
+    highWater,
+    regress,
+    falls,
+    overlay: liftOverlay(context.overlay, read.entry, evidence),
+    strikes: context.strikes,
     tombstone: liftTombstone(context.tombstone, evidence),
+    count: anew ? context.count + 1 : context.count,
+    attempts: anew ? 0 : context.attempts,
+    openedAtMs: anew ? null : context.openedAtMs,
+    fault: anew ? null : context.fault,
   };
 }
 
@@ -149,18 +176,20 @@ function sameConnection(a: Entry, b: Entry): boolean {
   return a.connectionVersion === b.connectionVersion && a.connectionIdHash === b.connectionIdHash;
 }
 
+type Water = Pick<RouteContext, 'highWater' | 'regress' | 'falls'>;
+
 /** Row "cv below the high-water": withheld, and after three such reads ≥ 60 s apart the water falls. Closing is always believed. */
-function fathom(context: RouteContext, entry: Entry, atMs: number): RouteContext {
+function fathom(context: RouteContext, entry: Entry, atMs: number): Water {
   const { connectionIdHash, connectionVersion } = entry;
-  const held = context.highWater;
+  const { highWater: held, falls } = context;
   const below =
     held !== null &&
     held.connectionIdHash === connectionIdHash &&
     compareUint64(connectionVersion, held.connectionVersion) < 0;
   if (!below || entry.state !== 'connected') return calm(context, raised(held, entry));
   const regress = countApart(context.regress, atMs);
-  if (regress.count < 3) return { ...context, regress };
-  return { ...context, highWater: { connectionIdHash, connectionVersion }, regress: null, falls: context.falls + 1 };
+  if (regress.count < 3) return { highWater: held, regress, falls };
+  return { highWater: { connectionIdHash, connectionVersion }, regress: null, falls: falls + 1 };
 }
 
 /** The high-water after something was believed. Another connection starts anew. */
@@ -175,9 +204,9 @@ function raised(held: RouteContext['highWater'], entry: Entry): RouteContext['hi
   return none ? held : { connectionIdHash, connectionVersion };
 }
 
-function calm(context: RouteContext, highWater: RouteContext['highWater']): RouteContext {
-  if (context.highWater === highWater && context.regress === null) return context;
-  return { ...context, highWater, regress: null };
+function calm(water: Water, highWater: Water['highWater']): Water {
+  if (water.highWater === highWater && water.regress === null) return water;
+  return { highWater, regress: null, falls: water.falls };
 }
 
 /** One more occurrence, if the last one counted lies far enough back. */
@@ -212,7 +241,8 @@ function reaches(tombstone: Tombstone, stamp: Stamp): boolean {
   return compareUint64(stamp.revision, tombstone.needs.above) > 0;
 }
 
-export const garble = (context: RouteContext): RouteContext => ({ ...context, unreadable: true });
+export const garble = (context: RouteContext): RouteContext =>
+  context.unreadable ? context : { ...context, unreadable: true };
 
 /** Row "equal revision, other content": the more closed side wins, entry by entry. It is a dissent, so it lifts and marks nothing. */
 export function join(context: RouteContext, { stamp, entry }: Of<'torn'>): RouteContext {
@@ -253,11 +283,10 @@ export function reject(context: RouteContext, { position, atMs }: Of<'rejected'>
   const holdUntilMs = atMs + Math.min(2 ** Math.min(k, 20) * 1000, HOLD_OFF_MAX_MS);
   // A route that needs no authorization has no entry whose read could confirm it: the hold-off alone lifts it.
   const confirmed = context.device?.authorization === 'none';
-  return {
-    ...regenerate(context),
+  return regenerate(context, {
     overlay: { position, holdUntilMs, connectionIdHash, connectionVersion, confirmed },
     strikes: { connectionIdHash, connectionVersion, k },
-  };
+  });
 }
 
 export const bury = (context: RouteContext, { epoch, line, floor }: Of<'dropping'>): RouteContext => ({
@@ -287,11 +316,10 @@ export function freeTombstone(context: RouteContext): RouteContext {
   return waits ? { ...context, tombstone: { ...context.tombstone, needs: 'any' } } : context;
 }
 
-export const settleOpen = (context: RouteContext, { atMs }: Of<'opened'>): RouteContext => ({
-  ...context,
-  openedAtMs: atMs,
-  fault: null,
-});
+export const settleOpen = (context: RouteContext, { atMs }: Of<'opened'>): RouteContext => {
+  const { overlay, strikes, count, attempts } = context;
+  return tried(context, { overlay, strikes, count, attempts, openedAtMs: atMs, fault: null });
+};
 
 /** 1, 2, 4 … 300 s with ±25 % of jitter; never sooner than the other side asked for. */
 export function fail(context: RouteContext, evidence: Of<'failed'>): RouteContext {
@@ -299,12 +327,9 @@ export function fail(context: RouteContext, evidence: Of<'failed'>): RouteContex
   const attempts = steady ? 1 : context.attempts + 1;
   const floorMs = evidence.contract ? CONTRACT_RETRY_MS : 0;
   const waitMs = Math.max(backoffMs(attempts, evidence.jitter), evidence.retryAfterMs, floorMs);
-  return {
-    ...context,
-    attempts,
-    openedAtMs: null,
-    fault: { retryAtMs: evidence.atMs + waitMs, contract: evidence.contract },
-  };
+  const { overlay, strikes, count } = context;
+  const fault = { retryAtMs: evidence.atMs + waitMs, contract: evidence.contract };
+  return tried(context, { overlay, strikes, count, attempts, openedAtMs: null, fault });
 }
 
 /** Doubling from 1 s to 300 s. `jitter` is 0–1023, a hash of the event's id: never a fresh random number (law L13). */
@@ -316,7 +341,9 @@ export function backoffMs(attempts: number, jitter: number): number {
 export function passTime(context: RouteContext, { nowMs }: Of<'ticked'>): RouteContext {
   const overlay = context.overlay?.confirmed === true && nowMs >= context.overlay.holdUntilMs ? null : context.overlay;
   const fault = context.fault !== null && nowMs >= context.fault.retryAtMs ? null : context.fault;
-  return overlay === context.overlay && fault === context.fault ? context : { ...context, overlay, fault };
+  if (overlay === context.overlay && fault === context.fault) return context;
+  const { strikes, count, attempts, openedAtMs } = context;
+  return tried(context, { overlay, strikes, count, attempts, openedAtMs, fault });
 }
 
 /** The next instant that would change this route by itself, in ms since epoch. */

@@ -75,7 +75,7 @@ export function compile<V extends string, C extends object, E extends { readonly
     initial,
     cells,
     always,
-    step: stepper<V, C, E>(bindCells(machine, cells), bindRow(machine, always)),
+    step: stepper<V, C, E>(bindCells(machine, cells), bindRow(machine, always), sizeOf(initial.context as Raw)),
   };
 }
 
@@ -192,15 +192,16 @@ function assignmentOf(machine: AnyStateMachine, name: string): Assignment {
 function stepper<V extends string, C extends object, E extends { readonly type: string }>(
   cells: BoundCells,
   always: Readonly<Record<string, readonly Bound[]>>,
+  size: number,
 ): (standing: Standing<V, C>, evidence: E) => Standing<V, C> {
   return (standing, evidence) => {
     const taken = cells[standing.value]?.[evidence.type];
     if (taken === undefined) return standing;
     const args: Args = { context: standing.context, event: evidence };
-    let value = take(taken, standing.value, args);
+    let value = take(taken, standing.value, args, size);
     for (let i = 0; i < MAX_ALWAYS; i++) {
       const eventless = always[value];
-      if (eventless !== undefined) value = take(eventless, value, args);
+      if (eventless !== undefined) value = take(eventless, value, args, size);
       else if (value === standing.value && args.context === standing.context) return standing;
       else return { value: value as V, context: args.context as C };
     }
@@ -209,26 +210,22 @@ function stepper<V extends string, C extends object, E extends { readonly type: 
 }
 
 /** Takes the first branch whose guard holds: its assigns change `args.context`, its target is returned. */
-function take(branches: readonly Bound[], value: string, args: Args): string {
+function take(branches: readonly Bound[], value: string, args: Args, size: number): string {
   for (const { guard, assignments, target } of branches) {
     if (guard !== null && !guard(args)) continue;
-    for (const assign of assignments) args.context = merge(args.context as Raw, assign(args));
+    for (const assign of assignments) args.context = merge(args.context as Raw, assign(args), size);
     return target ?? value;
   }
   return value;
 }
 
-/** An assign may give some members or all. The same object where nothing differs: "nothing happened" must be visible as `===`. */
-function merge(context: Raw, change: Raw): Raw {
+/**
+ * An assign may give some members or all. "Nothing happened" must be visible as `===`, so an assign that changes nothing gives the
+ * context that it was given; comparing member by member here would cost more than the step. `size` is that of a whole context.
+ */
+function merge(context: Raw, change: Raw, size: number): Raw {
   if (change === context) return context;
-  let differs = false;
-  let given = 0;
-  for (const key in change) {
-    given += 1;
-    differs ||= change[key] !== context[key];
-  }
-  if (!differs) return context;
-  return given >= sizeOf(context) ? change : { ...context, ...change };
+  return sizeOf(change) >= size ? change : { ...context, ...change };
 }
 
 function sizeOf(context: Raw): number {

@@ -99,15 +99,22 @@ export function accept(context: AccountContext, read: Of<'accepted'>): AccountCo
   const wanted = reconsider(context.wanted, read);
   const satisfied = read.complete && wanted === null && context.wish !== null && read.startedAt >= context.wish;
   const short = wanted !== null && read.startedAt >= wanted.position;
+  const { paceMs, failures, notBeforeMs } = pace(context, read.atMs, short || !read.complete);
   return {
-    ...pace(context, read.atMs, short || !read.complete),
+    epoch: context.epoch,
+    epochAt: context.epochAt,
+    line: context.line,
+    serverEpoch: read.serverEpoch ?? context.serverEpoch,
     floor: rises ? read.revision : context.floor,
     torn: rises ? false : context.torn,
     whole: read.complete || (!rises && context.whole),
-    serverEpoch: read.serverEpoch ?? context.serverEpoch,
-    dissents: null,
-    wanted,
+    resetAt: context.resetAt,
     wish: satisfied ? null : context.wish,
+    wanted,
+    dissents: null,
+    failures,
+    paceMs,
+    notBeforeMs,
     acceptedAtMs: read.atMs,
     age: 'fresh',
   };
@@ -124,11 +131,15 @@ function reconsider(wanted: AccountContext['wanted'], read: Of<'accepted' | 'ado
 }
 
 /** After a read that left something to be wanted: back off. Else: two fetches at once, then one a second. */
-function pace(context: AccountContext, atMs: number, unmet: boolean): AccountContext {
+function pace(
+  context: AccountContext,
+  atMs: number,
+  unmet: boolean,
+): Pick<AccountContext, 'paceMs' | 'failures' | 'notBeforeMs'> {
   const paceMs = Math.max(context.paceMs, atMs) + PACE_MS;
   const failures = unmet ? context.failures + 1 : 0;
   const waitMs = unmet ? Math.min(backoffMs(failures, 512), APART_MS) : 0;
-  return { ...context, paceMs, failures, notBeforeMs: Math.max(atMs + waitMs, paceMs - PACE_MS) };
+  return { paceMs, failures, notBeforeMs: Math.max(atMs + waitMs, paceMs - PACE_MS) };
 }
 
 /** Row "adopt": a new line begins with nothing remembered of the old one, then this read applies. */
@@ -189,12 +200,35 @@ export function heed(context: AccountContext, { position, revision }: Of<'hinted
   if (context.floor !== null && compareUint64(revision, context.floor) <= 0) return context;
   const rises = context.wanted === null || compareUint64(revision, context.wanted.revision) > 0;
   const wanted = rises ? { revision, position, shorts: null } : context.wanted;
-  return { ...context, dissents: null, wanted };
+  return want(context, context.wish, wanted, null);
 }
 
-export const wish = (context: AccountContext, { position }: Of<'wished'>): AccountContext => ({
-  ...context,
+export const wish = (context: AccountContext, { position }: Of<'wished'>): AccountContext =>
+  want(context, position, context.wanted, context.dissents);
+
+/** Written out, as every hint and poll comes by here and a spread costs more than all the rest of it. */
+const want = (
+  context: AccountContext,
+  position: number | null,
+  wanted: AccountContext['wanted'],
+  dissents: Dissents | null,
+): AccountContext => ({
+  epoch: context.epoch,
+  epochAt: context.epochAt,
+  line: context.line,
+  serverEpoch: context.serverEpoch,
+  floor: context.floor,
+  torn: context.torn,
+  whole: context.whole,
+  resetAt: context.resetAt,
   wish: position,
+  wanted,
+  dissents,
+  failures: context.failures,
+  paceMs: context.paceMs,
+  notBeforeMs: context.notBeforeMs,
+  acceptedAtMs: context.acceptedAtMs,
+  age: context.age,
 });
 
 /** Row "server.reset": adopt without a read; a reply that was under way describes the server before. */

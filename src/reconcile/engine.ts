@@ -24,9 +24,9 @@ import { restore, type Keeper } from './keeping.ts';
 import { LiveTable, type RouteName } from './liveTable.ts';
 import { Performing, type Perform } from './performing.ts';
 import type { RouteTable } from './project.ts';
-import { routeKey, type State } from './state.ts';
+import type { State } from './state.ts';
 import { statusOf, type Status } from './status.ts';
-import type { Turn } from './turn.ts';
+import { Touched } from './touched.ts';
 
 /** Every so many events the log keeps a hash of the state, so that a replay can be held against it. */
 const MARK_EVERY = 1_000;
@@ -131,7 +131,8 @@ class Engine implements Reconciler {
   accept(facts: Fact | readonly Fact[], cause: number | null = null): void {
     const { edge } = this.#options;
     const list: readonly Fact[] = Array.isArray(facts) ? (facts as readonly Fact[]) : [facts as Fact];
-    const events = list.map((fact) => ({ ...fact, id: edge.newId(), at: edge.now(), cause }));
+    // Named one by one: a spread of facts of many shapes costs more than their turn.
+    const events = list.map(({ type, data }) => ({ type, data, id: edge.newId(), at: edge.now(), cause }) as NewEvent);
     this.#enqueue(() => events);
   }
 
@@ -194,7 +195,7 @@ class Engine implements Reconciler {
     const kept: NewEvent[] = [];
     for (const raw of events) {
       const event = this.#counted(raw);
-      const logged: LoggedEvent = { ...event, position: this.#state.head.position + 1, schema: SCHEMA, rules: RULES };
+      const logged = this.#placed(event);
       const turn = evolve(this.#state, logged);
       if (!turn.changed && isNoise(this.#state, logged)) {
         turn.takeBack();
@@ -207,6 +208,12 @@ class Engine implements Reconciler {
       kept.push(event);
     }
     return kept;
+  }
+
+  /** The event as the log will record it. */
+  #placed({ type, data, id, at, cause }: NewEvent): LoggedEvent {
+    const position = this.#state.head.position + 1;
+    return { position, type, data, id, at, cause, schema: SCHEMA, rules: RULES } as LoggedEvent;
   }
 
   /** Hints that said nothing new are no rows; the next one that does carries their number. */
@@ -307,27 +314,5 @@ class Engine implements Reconciler {
     if (unwritten !== undefined) return { ...unwritten, position, schema: SCHEMA, rules: RULES };
     for (const event of this.#options.log.read(position)) return event;
     return undefined;
-  }
-}
-
-/** What the turns of one batch touched, together. */
-class Touched {
-  readonly accounts = new Set<string>();
-  readonly #upheaved = new Set<string>();
-  readonly #routes = new Map<string, RouteName>();
-
-  add(turn: Turn): void {
-    for (const account of turn.accounts) this.accounts.add(account);
-    for (const account of turn.upheaved) this.#upheaved.add(account);
-    for (const route of turn.routes) this.#routes.set(routeKey(route.account, route.connector), route);
-  }
-
-  names(state: State): RouteName[] {
-    for (const account of this.#upheaved) {
-      for (const { account: owner, connector } of state.routes.get(account)?.values() ?? []) {
-        this.#routes.set(routeKey(owner, connector), { account: owner, connector });
-      }
-    }
-    return [...this.#routes.values()];
   }
 }

@@ -5,8 +5,8 @@
  */
 import {
   SCHEMA,
-  catalogue,
   compareUint64,
+  isEventType,
   isUnknown,
   type FactOf,
   type LoggedEvent,
@@ -37,7 +37,7 @@ export function evolve(state: State, event: RecordedEvent): Turn {
 
 /** A row whose content was redacted bears a type of the catalogue and has nothing to say: it is foreign like a newer one. */
 const isKnown = (event: RecordedEvent): event is LoggedEvent =>
-  !isUnknown(event) && event.schema <= SCHEMA && Object.hasOwn(catalogue, event.type);
+  !isUnknown(event) && event.schema <= SCHEMA && isEventType(event.type);
 
 /** Every event moves the clock, so whatever waited for this instant is told before the event itself. */
 function passTime(turn: Turn, alarms: readonly Alarm[]): void {
@@ -275,7 +275,7 @@ function opened(turn: Turn, data: FactOf<'route.opened'>['data'], atMs: number):
   if (data.epoch < turn.state.head.boot) return;
   const route = turn.route(data.account, data.connector);
   const handle: Handle = { generation: data.generation, epoch: data.epoch, tools: data.tools };
-  const held = turn.putRoute({ ...route, handles: [...without(route, data), handle], handledAt: turn.position });
+  const held = turn.putHandles(route, [...without(route, data), handle]);
   if (isWantedNow(turn.state, held, data)) turn.give(held, { type: 'opened', atMs });
 }
 
@@ -306,7 +306,7 @@ function closed(turn: Turn, data: RouteOutcome): RouteRecord | undefined {
   const route = findRoute(turn.state, data.account, data.connector);
   const handles = route === undefined ? [] : without(route, data);
   if (route === undefined || handles.length === route.handles.length) return undefined;
-  return turn.putRoute({ ...route, handles, handledAt: turn.position });
+  return turn.putHandles(route, handles);
 }
 
 function exited(turn: Turn, event: LoggedEvent & FactOf<'route.exited'>): void {

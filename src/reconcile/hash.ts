@@ -4,15 +4,7 @@
  * hash (DESIGN 5.1). Binds only under the rules that wrote it.
  */
 import { hash } from 'node:crypto';
-import {
-  allRoutes,
-  findRoute,
-  routeKey,
-  type AccountRecord,
-  type Installed,
-  type RouteRecord,
-  type State,
-} from './state.ts';
+import type { AccountRecord, RouteRecord, State } from './state.ts';
 import type { Turn } from './turn.ts';
 
 const LANES = 8;
@@ -28,11 +20,25 @@ export function canonical(value: unknown): string {
     .join(',')}}`;
 }
 
-/** A record that was replaced since the last hash. */
-interface Dirty {
-  /** Its text at the last hash; `null`: it was not there. */
-  readonly before: () => string | null;
-  readonly now: () => string | null;
+/** Records by the map that holds them, then by their key: a text made of both would cost as much as the fold. */
+class ByPlace<T> {
+  readonly #maps = new Map<unknown, Map<string, T>>();
+
+  of(map: unknown): Map<string, T> {
+    const found = this.#maps.get(map);
+    if (found !== undefined) return found;
+    const made = new Map<string, T>();
+    this.#maps.set(map, made);
+    return made;
+  }
+
+  *[Symbol.iterator](): Generator<readonly [map: unknown, records: Map<string, T>], void, void> {
+    yield* this.#maps;
+  }
+
+  clear(): void {
+    this.#maps.clear();
+  }
 }
 
 /** Follows a state turn by turn and gives its hash on demand. */
@@ -40,27 +46,27 @@ export class StateHasher {
   readonly #state: State;
   readonly #lanes: Uint32Array;
   /** Digests of the records that were hashed here, so that one that changes often is not written out twice each time. */
-  readonly #digests = new Map<string, Uint32Array>();
-  readonly #dirty = new Map<string, Dirty>();
+  readonly #digests = new ByPlace<Uint32Array>();
+  /** Records replaced since the last hash, as they were then; `undefined`: not there. */
+  readonly #before = new ByPlace<unknown>();
 
   /** `lanes` are those of this very state, from a checkpoint; without them the first hash reads all of it. */
   constructor(state: State, lanes?: readonly number[]) {
     this.#state = state;
     this.#lanes = Uint32Array.from({ length: LANES }, (_, lane) => lanes?.[lane] ?? 0);
     if (lanes !== undefined) return;
-    for (const account of state.accounts.keys()) this.#markAccount(account, undefined);
-    for (const connector of state.connectors.keys()) this.#markConnector(connector, undefined);
-    for (const route of allRoutes(state)) this.#markRoute(route, undefined);
+    for (const map of [state.accounts, state.connectors, ...state.routes.values()])
+      for (const key of map.keys()) this.#before.of(map).set(key, undefined);
   }
 
   /** Notes what a turn replaced. Every turn that stays must be noted. */
   note(turn: Turn): void {
-    const { accounts, connectors, anomalies, foreign, routes } = this.#state;
+    const { anomalies, foreign, routes } = this.#state;
     turn.eachBefore((map, key, before) => {
-      if (map === accounts) this.#markAccount(key, before as AccountRecord | undefined);
-      else if (map === connectors) this.#markConnector(key, before as Installed | undefined);
-      else if (map !== anomalies && map !== foreign && map !== routes)
-        this.#markRoute((map as Map<string, RouteRecord>).get(key), before as RouteRecord | undefined);
+      if (map === anomalies || map === foreign || map === routes) return;
+      const records = this.#before.of(map);
+      // What was there before its first change is what was hashed.
+      if (!records.has(key)) records.set(key, before);
     });
   }
 
@@ -74,48 +80,32 @@ export class StateHasher {
 
   /** The sums over all records: enough to go on hashing a state that was stored with them. */
   lanes(): number[] {
-    for (const [key, dirty] of this.#dirty) this.#replace(key, dirty);
-    this.#dirty.clear();
+    for (const [map, records] of this.#before)
+      for (const [key, before] of records) this.#replace(map as ReadonlyMap<string, unknown>, key, before);
+    this.#before.clear();
     return [...this.#lanes];
   }
 
-  #markAccount(account: string, before: AccountRecord | undefined): void {
-    const text = (record: AccountRecord | undefined): string | null =>
-      record === undefined ? null : accountText(record);
-    this.#mark(`a ${account}`, () => text(before), () => text(this.#state.accounts.get(account))); // prettier-ignore
+  #replace(map: ReadonlyMap<string, unknown>, key: string, before: unknown): void {
+    const digests = this.#digests.of(map);
+    const old = digests.get(key) ?? digestOf(this.#text(map, key, before));
+    const fresh = digestOf(this.#text(map, key, map.get(key)));
+    for (let lane = 0; lane < LANES; lane++)
+      this.#lanes[lane] = (this.#lanes[lane] ?? 0) - (old?.[lane] ?? 0) + (fresh?.[lane] ?? 0);
+    if (fresh === null) digests.delete(key);
+    else digests.set(key, fresh);
   }
 
-  #markConnector(connector: string, before: Installed | undefined): void {
-    const text = (installed: Installed | undefined): string | null =>
-      installed === undefined ? null : canonical(['connector', connector, installed]);
-    this.#mark(`c ${connector}`, () => text(before), () => text(this.#state.connectors.get(connector))); // prettier-ignore
-  }
-
-  #markRoute(route: RouteRecord | undefined, before: RouteRecord | undefined): void {
-    const named = route ?? before;
-    if (named === undefined) return;
-    const { account, connector } = named;
-    const text = (record: RouteRecord | undefined): string | null =>
-      record === undefined ? null : routeText(record, account === null ? 0 : this.#ordinal(account));
-    this.#mark(`r ${routeKey(account, connector)}`, () => text(before), () => text(findRoute(this.#state, account, connector))); // prettier-ignore
-  }
-
-  /** What was there before its first change is what was hashed. */
-  #mark(key: string, before: () => string | null, now: () => string | null): void {
-    if (!this.#dirty.has(key)) this.#dirty.set(key, { before, now });
+  #text(map: unknown, key: string, record: unknown): string | null {
+    if (record === undefined) return null;
+    if (map === this.#state.accounts) return accountText(record as AccountRecord);
+    if (map === this.#state.connectors) return canonical(['connector', key, record]);
+    const route = record as RouteRecord;
+    return routeText(route, route.account === null ? 0 : this.#ordinal(route.account));
   }
 
   #ordinal(account: string): number {
     return this.#state.accounts.get(account)?.ordinal ?? 0;
-  }
-
-  #replace(key: string, { before, now }: Dirty): void {
-    const old = this.#digests.get(key) ?? digestOf(before());
-    const fresh = digestOf(now());
-    for (let lane = 0; lane < LANES; lane++)
-      this.#lanes[lane] = (this.#lanes[lane] ?? 0) - (old?.[lane] ?? 0) + (fresh?.[lane] ?? 0);
-    if (fresh === null) this.#digests.delete(key);
-    else this.#digests.set(key, fresh);
   }
 }
 

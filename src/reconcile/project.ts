@@ -51,17 +51,19 @@ function wantedHandle(state: State, route: RouteRecord): Handle | undefined {
 export const handleOf = (route: RouteRecord, generation: string, epoch: number): Handle | undefined =>
   route.handles.find((handle) => handle.generation === generation && handle.epoch === epoch);
 
-const waterOf = ({ read, falls }: RouteContext): string => `${read?.entry.connectionIdHash ?? ''}/${String(falls)}`;
+/** Whether a fence still binds the version: of the same connection, and the high-water has not fallen since. */
+const sameWater = (fence: Fence, connectionIdHash: string | null, { falls }: RouteContext): boolean =>
+  fence.connectionIdHash === connectionIdHash && fence.falls === falls;
 
 /** The fence after a route's belief has been looked at, open or closed: it remembers the highest that was ever there. */
 export function raiseFence(fence: Fence | null, context: RouteContext): Fence | null {
   const { read } = context;
   if (read === null) return fence;
-  const water = waterOf(context);
-  const { connectionVersion } = read.entry;
-  if (fence === null || read.stamp.line > fence.stamp.line || water !== fence.water) {
+  const { falls } = context;
+  const { connectionVersion, connectionIdHash } = read.entry;
+  if (fence === null || read.stamp.line > fence.stamp.line || !sameWater(fence, connectionIdHash, context)) {
     const stamp = fence === null || compareStamps(read.stamp, fence.stamp) > 0 ? read.stamp : fence.stamp;
-    return { stamp, connectionVersion, water };
+    return { stamp, connectionVersion, connectionIdHash, falls };
   }
   const higher = compareStamps(read.stamp, fence.stamp) > 0;
   const newer = compareUint64(connectionVersion, fence.connectionVersion) > 0;
@@ -69,7 +71,8 @@ export function raiseFence(fence: Fence | null, context: RouteContext): Fence | 
   return {
     stamp: higher ? read.stamp : fence.stamp,
     connectionVersion: newer ? connectionVersion : fence.connectionVersion,
-    water,
+    connectionIdHash,
+    falls,
   };
 }
 
@@ -77,8 +80,6 @@ export function raiseFence(fence: Fence | null, context: RouteContext): Fence | 
 export function fenceAdmits({ fence, machine: { context } }: RouteRecord): boolean {
   if (fence === null || context.read === null) return true;
   if (compareStamps(context.read.stamp, fence.stamp) < 0) return false;
-  return (
-    waterOf(context) !== fence.water ||
-    compareUint64(context.read.entry.connectionVersion, fence.connectionVersion) >= 0
-  );
+  const { connectionIdHash, connectionVersion } = context.read.entry;
+  return !sameWater(fence, connectionIdHash, context) || compareUint64(connectionVersion, fence.connectionVersion) >= 0;
 }

@@ -20,8 +20,9 @@ export interface Handle {
 export interface Fence {
   readonly stamp: Stamp;
   readonly connectionVersion: Uint64;
-  /** Which connection and which water the version belongs to; another one starts anew. */
-  readonly water: string;
+  /** The connection that the version belongs to, and how often its high-water had fallen; another one starts anew. */
+  readonly connectionIdHash: string | null;
+  readonly falls: number;
 }
 
 /** Everything held of one account + connector; `account` null: a route of this device. */

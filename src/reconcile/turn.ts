@@ -9,6 +9,7 @@ import {
   type AccountRecord,
   type Anomaly,
   type AnomalyType,
+  type Handle,
   type Head,
   type Installed,
   type RouteRecord,
@@ -50,7 +51,8 @@ export class Turn {
 
   /** Place and time of the event, before anything is made of it. */
   moveTo(position: number, nowMs: number): void {
-    this.state.head = { ...this.state.head, position, now: nowMs };
+    const { epochs, boot, bootAt, active } = this.state.head;
+    this.state.head = { position, now: nowMs, epochs, boot, bootAt, active };
   }
 
   setHead(change: Partial<Head>): void {
@@ -82,12 +84,20 @@ export class Turn {
     return made;
   }
 
+  /** The handles that are open from now on. */
+  putHandles(record: RouteRecord, handles: readonly Handle[]): RouteRecord {
+    const { account, connector, machine, fence, since } = record;
+    return this.putRoute({ account, connector, machine, handles, fence, since, handledAt: this.position });
+  }
+
   /** Hands a route its evidence. The fence rises with whatever the machine believes afterwards. */
   give(record: RouteRecord, evidence: RouteEvidence): RouteRecord {
     const machine = routeTable.step(record.machine, evidence);
     if (machine === record.machine) return record;
+    const { account, connector, handles, handledAt } = record;
     const since = machine.value === record.machine.value ? record.since : this.position;
-    return this.putRoute({ ...record, machine, since, fence: raiseFence(record.fence, machine.context) });
+    const fence = raiseFence(record.fence, machine.context);
+    return this.putRoute({ account, connector, machine, handles, fence, since, handledAt });
   }
 
   account(account: string): AccountRecord {
@@ -103,7 +113,7 @@ export class Turn {
     if (machine === record.machine) return record;
     if (concernsRoutes(record.machine, machine)) this.upheaved.push(account);
     const since = machine.value === record.machine.value ? record.since : this.position;
-    return this.#putAccount({ ...record, machine, since });
+    return this.#putAccount({ account, ordinal: record.ordinal, machine, since });
   }
 
   #putAccount(record: AccountRecord): AccountRecord {

@@ -199,9 +199,9 @@ export class Encoder {
     // A fence of an older line binds nothing.
     this.#put(fence.stamp.line < line ? -2 : number(fence.stamp.revision));
     this.#put(number(fence.connectionVersion));
-    this.#put(
-      fence.water === `${context.read?.entry.connectionIdHash ?? ''}/${String(context.falls)}` ? 0 : named(fence.water),
-    );
+    const { connectionIdHash, falls } = fence;
+    const same = connectionIdHash === (context.read?.entry.connectionIdHash ?? null) && falls === context.falls;
+    this.#put(same ? 0 : named(`${connectionIdHash ?? ''}/${String(falls)}`));
   }
 
   /** Everything that waits: for a read, for time, or for an answer. */

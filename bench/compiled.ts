@@ -1,5 +1,5 @@
 /**
- * The parts run as compiled: the loader that runs TypeScript names every closure when it is made, which costs more than some of what
+ * What is measured runs as compiled: the loader that runs TypeScript names every closure when it is made, which costs more than some of what
  * is measured.
  */
 import { spawnSync } from 'node:child_process';
@@ -11,7 +11,7 @@ const compiler = 'node_modules/@typescript/native/bin/tsc';
 /** Only what the parts import: what somebody is writing elsewhere at the time is no matter of theirs. */
 const project = (out: string): object => ({
   extends: resolve('tsconfig.json'),
-  files: [resolve('bench/wireProcess.ts')],
+  files: ['core', 'wireProcess'].map((name) => resolve('bench', `${name}.ts`)),
   include: [],
   compilerOptions: {
     ...{ noEmit: false, noCheck: true, incremental: false, tsBuildInfoFile: null },
@@ -20,7 +20,7 @@ const project = (out: string): object => ({
 });
 
 /** Compiles them below a folder; answers their program. Throws when it can't be compiled. */
-export function compileParts(folder: string): string {
+export function compiled(folder: string): string {
   const out = join(folder, 'compiled');
   const config = join(folder, 'tsconfig.json');
   writeFileSync(config, JSON.stringify(project(out)));
@@ -29,5 +29,5 @@ export function compileParts(folder: string): string {
   mkdirSync(out, { recursive: true });
   writeFileSync(join(out, 'package.json'), '{"type":"module"}');
   symlinkSync(resolve('node_modules'), join(out, 'node_modules'));
-  return join(out, 'bench', 'wireProcess.js');
+  return join(out, 'bench');
 }
