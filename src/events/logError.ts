@@ -15,6 +15,9 @@ const NEXT: ReadonlyMap<string, string> = new Map([
   ['SQLITE_IOERR', 'the disk reported an error: check the disk'],
 ]);
 
+/** `SQLITE_ERROR` is what our statements meet where a table or a column is not what it was. */
+const UNREADABLE: ReadonlySet<string> = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_ERROR']);
+
 /** Whether an error is one of the log's own. */
 export function isLogError(error: unknown): error is LogConflict | LogUnavailable | LogUnreadable {
   return error instanceof LogConflict || error instanceof LogUnavailable || error instanceof LogUnreadable;
@@ -27,7 +30,7 @@ export function logError(error: unknown, path: string): Error {
   if (code === undefined) return error instanceof Error ? error : new Error(String(error));
   const primary = code.split('_').slice(0, 2).join('_');
   const options = { cause: error };
-  if (primary === 'SQLITE_CORRUPT' || primary === 'SQLITE_NOTADB')
+  if (UNREADABLE.has(primary))
     return new LogUnreadable(`${path} is damaged or no log (${code}): move it away or restore a backup`, options);
   if (primary === 'SQLITE_CONSTRAINT') return foreignWriter(path, options);
   return new LogUnavailable(`${path}: ${NEXT.get(primary) ?? NEXT.get(code) ?? 'refused'} (${code})`, options);

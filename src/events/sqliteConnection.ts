@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import type { Statement } from 'better-sqlite3';
 import type { ChainPoint } from './chain.ts';
 import { LogUnavailable, LogUnreadable } from './log.ts';
-import { logError } from './logError.ts';
+import { codeOf, logError } from './logError.ts';
 import { APPLICATION_ID, FORMAT, sqlTexts, type StoredRow } from './sqliteSchema.ts';
 import type { Part, Segment } from './sqliteSegments.ts';
 import { assertSqliteVersion } from './storeFile.ts';
@@ -76,7 +76,9 @@ export function openDatabase(path: string, role: 'owner' | 'reader'): Database.D
 }
 
 function setDurable(db: Database.Database, path: string): void {
-  if (db.pragma('journal_mode = WAL', { simple: true }) !== 'wal')
+  // Asked for all rows: the one row says `wal` before the switch is committed, and whoever stops there does not hear that it failed.
+  const [mode] = db.pragma('journal_mode = WAL') as readonly { readonly journal_mode: string }[];
+  if (mode?.journal_mode !== 'wal')
     throw new LogUnavailable(`${path} cannot be put into WAL mode: choose a folder on a local disk`);
   db.pragma('synchronous = FULL');
   // On macOS fsync alone stops at the drive's cache.
@@ -123,13 +125,25 @@ export function prepareStatements(db: Database.Database): Connection {
  * Refuses a file that is not ours or of a newer major, before anything may write to it. Returns the format, 0 for a new file.
  * Read through SQLite and not from the file's bytes, as closing a file drops this process's locks on it (POSIX).
  */
-export function assertFormat(path: string): number {
+export function assertFormat(path: string, role: 'owner' | 'reader'): number {
+  try {
+    return formatOf(path);
+  } catch (error) {
+    const { cause } = error as Error;
+    if (role === 'reader' || codeOf(cause) !== 'SQLITE_READONLY_ROLLBACK') throw error;
+    rollBackJournal(path);
+    return formatOf(path);
+  }
+}
+
+function formatOf(path: string): number {
   const db = openDatabase(path, 'reader');
   try {
-    const [pages, application, format] = ['page_count', 'application_id', 'user_version'].map((name) =>
+    const [application, format] = ['application_id', 'user_version'].map((name) =>
       Number(db.pragma(name, { simple: true })),
-    ) as [number, number, number];
-    if (pages === 0) return 0;
+    ) as [number, number];
+    // One page may stand there without a table: WAL mode was on, and the process was killed before the first migration was through.
+    if (application === 0 && db.prepare('select 1 from sqlite_master').get() === undefined) return 0;
     if (application !== APPLICATION_ID)
       throw new LogUnreadable(`${path} is a database of another program: choose another path for the log`);
     if (format > FORMAT)
@@ -137,6 +151,18 @@ export function assertFormat(path: string): number {
         `${path} was written by a newer version (format ${format}, known up to ${FORMAT}): upgrade; the file is untouched`,
       );
     return format;
+  } catch (error) {
+    throw logError(error, path);
+  } finally {
+    db.close();
+  }
+}
+
+/** Only the switch to WAL mode has a journal. Who dies in it leaves one that a handle for reading cannot roll back. */
+function rollBackJournal(path: string): void {
+  const db = new Database(path, { fileMustExist: true, timeout: OWNER_WAIT_MS });
+  try {
+    db.pragma('user_version');
   } catch (error) {
     throw logError(error, path);
   } finally {

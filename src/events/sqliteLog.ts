@@ -31,7 +31,7 @@ import {
 import { codeOf, isLogError, logError } from './logError.ts';
 import { dropCheckpoints, loadCheckpoint, saveCheckpoint } from './sqliteCheckpoints.ts';
 import { migrate } from './sqliteMigrate.ts';
-import { check, emptyWal, OwnedConnection, rollBack } from './sqliteOwner.ts';
+import { check, emptyWal, OwnedConnection, rollBack, settle } from './sqliteOwner.ts';
 import { SqliteReader } from './sqliteReader.ts';
 import type { SealedSegment } from './sqliteSegments.ts';
 import { assertStoreFile, prepareStoreFile } from './storeFile.ts';
@@ -72,8 +72,9 @@ export async function openSqliteLog(path: string, options: SqliteLogOptions = {}
   const unlock = own(path);
   let db: Database | undefined;
   try {
-    assertFormat(path);
+    assertFormat(path, 'owner');
     db = openDatabase(path, 'owner');
+    settle(path, { db });
     await migrate(db, path);
     return new OwnedLog(path, prepareStatements(db), rules, unlock);
   } catch (error) {
@@ -87,7 +88,7 @@ export async function openSqliteLog(path: string, options: SqliteLogOptions = {}
 export function openSqliteLogReadOnly(path: string): SqliteLogReader {
   assertStoreFile(path);
   try {
-    if (assertFormat(path) === 0)
+    if (assertFormat(path, 'reader') === 0)
       throw new LogUnreadable(`${path} is empty, no log was ever written to it: check the path`);
     const connection = prepareStatements(openDatabase(path, 'reader'));
     return new SqliteReader(path, () => connection);

@@ -3,11 +3,13 @@
  * although the data is gone, so nothing is tried again on the same connection: it is closed, and the file is opened anew and checked
  * before the next use.
  */
+import { dirname } from 'node:path';
 import { BrokenChain, GENESIS, type ChainPoint } from './chain.ts';
 import { LogUnreadable } from './log.ts';
 import { openDatabase, prepareStatements, type Connection } from './sqliteConnection.ts';
 import { foreignWriter, logError } from './logError.ts';
 import { closedLog, SqliteReader } from './sqliteReader.ts';
+import { syncFolder } from './storeFile.ts';
 
 /** `quick_check` reads the whole file; above this size the end of the chain alone is checked at open. */
 const QUICK_CHECK_BYTES = 64 * 1024 * 1024;
@@ -73,13 +75,13 @@ export class OwnedConnection {
 
   /**
    * Removes the batch whose commit failed, should it have reached the file after all: it was not acknowledged, and what is built on
-   * it could be lost with it. Then empties the WAL, so that nothing new is written behind pages that may not be on the disk.
+   * it could be lost with it.
    */
   #takeBack(connection: Connection): void {
     const beyond = connection.idsAfter.all(this.acknowledged.position);
     if (beyond.some((id) => !this.#doubtful.has(id))) throw foreignWriter(this.path);
     if (beyond.length > 0) connection.deleteAfter.run(this.acknowledged.position);
-    emptyWal(connection);
+    settle(this.path, connection);
   }
 }
 
@@ -94,8 +96,17 @@ export function check(path: string, connection: Connection, expected?: ChainPoin
   return held;
 }
 
+/**
+ * What an owner does with a file that it has just opened: what lies in the WAL may stand on a sync that failed, in this process or in
+ * one before it, so nothing new is written behind it; and the name of the WAL must last before anything counts on it.
+ */
+export function settle(path: string, connection: Pick<Connection, 'db'>): void {
+  emptyWal(connection);
+  syncFolder(dirname(path));
+}
+
 /** Moves everything from the WAL into the file. A reader in the middle of a page delays it; the next call does it then. */
-export function emptyWal({ db }: Connection): void {
+export function emptyWal({ db }: Pick<Connection, 'db'>): void {
   db.pragma('wal_checkpoint(TRUNCATE)');
 }
 

@@ -164,6 +164,10 @@ const write = new Kysely<LogTables>({
 /** Only the text of a compiled query is used; the numbers and texts in it stand for the parameters, in order. */
 const text = (query: Compilable): string => query.compile().sql;
 
+/** Under names of our own: a result is otherwise named as the file's schema spells it, and one flipped bit there is enough. */
+const named = <C extends string>(...columns: readonly C[]): `${C} as ${C}`[] =>
+  columns.map((column) => `${column} as ${column}` as const);
+
 /** SQL of every statement; parameters are positional, in the order in which they appear. */
 export const sqlTexts = {
   insertEvent: text(
@@ -183,11 +187,11 @@ export const sqlTexts = {
   eventsFrom: text(
     write.selectFrom('events').select(rowColumns).where('position', '>=', 0).orderBy('position').limit(1),
   ),
-  head: text(write.selectFrom('events').select(['position', 'link']).orderBy('position', 'desc').limit(1)),
+  head: text(write.selectFrom('events').select(named('position', 'link')).orderBy('position', 'desc').limit(1)),
   linkBefore: text(
     write
       .selectFrom('events')
-      .select(['position', 'link'])
+      .select(named('position', 'link'))
       .where('position', '<', 0)
       .where('link', 'is not', null)
       .orderBy('position', 'desc')
@@ -197,7 +201,7 @@ export const sqlTexts = {
   idsAfter: text(write.selectFrom('events').select('id').where('position', '>', 0)),
   deleteAfter: text(write.deleteFrom('events').where('position', '>', 0)),
   redact: text(write.updateTable('events').set({ payloadHash: '', payload: null }).where('position', '=', 0)),
-  words: text(write.selectFrom('words').select(['number', 'text'])),
+  words: text(write.selectFrom('words').select(named('number', 'text'))),
   insertWord: text(
     write
       .insertInto('words')
@@ -210,17 +214,17 @@ export const sqlTexts = {
       .values({ position: 0, stateHash: '' })
       .onConflict((conflict) => conflict.doNothing()),
   ),
-  marks: text(write.selectFrom('marks').select(['position', 'stateHash']).orderBy('position')),
+  marks: text(write.selectFrom('marks').select(named('position', 'stateHash')).orderBy('position')),
   segmentFrom: text(
     write
       .selectFrom('segments')
-      .select(['first', 'last', 'before', 'link', 'hash'])
+      .select(named('first', 'last', 'before', 'link', 'hash'))
       .where('first', '>=', 0)
       .orderBy('first')
       .limit(1),
   ),
   lastSegment: text(
-    write.selectFrom('segments').select(['last as position', 'link']).orderBy('first', 'desc').limit(1),
+    write.selectFrom('segments').select(['last as position', 'link as link']).orderBy('first', 'desc').limit(1),
   ),
   segmentAt: text(write.selectFrom('segments').select('first').where('first', '<=', 0).where('last', '>=', 0)),
   insertSegment: text(write.insertInto('segments').values({ first: 0, last: 0, before: '', link: '', hash: '' })),
@@ -228,7 +232,7 @@ export const sqlTexts = {
   partsBetween: text(
     write
       .selectFrom('segmentParts')
-      .select(['first', 'body'])
+      .select(named('first', 'body'))
       .where('first', '>=', 0)
       .where('first', '<=', 0)
       .orderBy('first'),
@@ -239,7 +243,7 @@ export const sqlTexts = {
   checkpoints: text(
     write
       .selectFrom('checkpoints')
-      .select(['position', 'link', 'digest', 'bytes'])
+      .select(named('position', 'link', 'digest', 'bytes'))
       .where('key', '=', '')
       .orderBy('position', 'desc'),
   ),

@@ -1,6 +1,16 @@
 /** What must hold of a log's file and its folder before SQLite may touch them. Whatever is in doubt is refused, with the next step. */
-import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, statfsSync, statSync, type Stats } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  statfsSync,
+  statSync,
+  type Stats,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { LogUnavailable, LogUnreadable } from './log.ts';
 
 const OLDEST_SQLITE = '3.51.3';
@@ -29,14 +39,35 @@ const SHARED_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 
 /** Makes folder and file if they are missing (0700, 0600), and refuses what is a link, shared or open to everybody. */
 export function prepareStoreFile(path: string): void {
-  const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const folder = dirname(resolve(path));
+  makeFolder(folder);
   if ((statSync(folder).mode & 0o002) !== 0)
     throw new LogUnavailable(`everybody may write to ${folder}: run "chmod 700 ${folder}", or choose another folder`);
   assertLocal(folder);
   for (const suffix of ['', '-wal', '-shm', '.lock']) assertPlain(path + suffix);
   createOnly(path);
   createOnly(`${path}.lock`);
+}
+
+/** The folder and those above it that are missing, so that a power cut does not take them away again with all that is in them. */
+function makeFolder(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) syncFolder(dirname(made));
+}
+
+/**
+ * Makes the names in a folder last. SQLite does so when it makes a WAL, but goes on when the disk refuses, and all that is in the
+ * WAL is then lost with its name. Windows has no such thing.
+ */
+export function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Refuses a path that is missing or not a plain file; changes nothing. */

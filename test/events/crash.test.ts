@@ -6,16 +6,16 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { LogConflict, openSqliteLog, openSqliteLogReadOnly } from '../../src/events/index.ts';
-import { compileAppender, removeAppender } from './child/compile.ts';
+import { compileChild, removeChildren } from './child/compile.ts';
 import { spawnAppender, type Appender } from './child/spawn.ts';
 import { folder } from './samples.ts';
 
 const KILLS = 10;
 let script = '';
 beforeAll(() => {
-  script = compileAppender();
+  script = compileChild('events/child/appender.ts');
 });
-afterAll(removeAppender);
+afterAll(removeChildren);
 
 const headOf = (line: string | undefined): number => Number(line?.split(' ')[1]);
 

@@ -59,6 +59,54 @@ it('what was closed is there again, and goes on without gaps', async () => {
   expect([log.head, log.append(eventsOf(1))[0]?.position, log.verify().broken]).toEqual([4, 5, null]);
 });
 
+it('a file that was killed between WAL mode and its first table is a new log', async () => {
+  const path = join(folder(), 'log.db');
+  change(path, 'pragma journal_mode = wal');
+  const log = await opened(path);
+  expect([statSync(path).size > 0, log.head, log.append(eventsOf(1))[0]?.position]).toEqual([true, 0, 1]);
+});
+
+it('a journal left by a kill during the switch to WAL mode is rolled back', async () => {
+  const path = join(folder(), 'log.db');
+  const db = new Database(path);
+  db.exec('pragma cache_size = 1; create table half (a); insert into half values (1); begin; update half set a = 2');
+  db.exec(
+    'create table more as with recursive n(i) as (select 1 union all select i + 1 from n limit 5000) select i from n',
+  );
+  const left = [readFileSync(path), readFileSync(`${path}-journal`)] as const;
+  db.exec('rollback');
+  db.close();
+  writeFileSync(path, left[0]);
+  writeFileSync(`${path}-journal`, left[1]);
+  await expect(opened(path)).rejects.toThrow('a database of another program');
+  expect([existsSync(`${path}-journal`), hasTable(path, 'more')]).toEqual([false, false]);
+});
+
+function hasTable(path: string, name: string): boolean {
+  const db = new Database(path, { readonly: true });
+  const found = db.prepare('select 1 from sqlite_master where name = ?').get(name);
+  db.close();
+  return found !== undefined;
+}
+
+it.each([
+  ['a table that is gone', 'drop table marks', LogUnreadable],
+  [
+    'a column that is spelled otherwise',
+    `pragma writable_schema = on; update sqlite_master set sql = replace(sql, '"position"', '"Position"')`,
+    null,
+  ],
+])('%s is unreadable or makes no difference', async (_, sql, error) => {
+  const path = await written();
+  const db = new Database(path);
+  db.unsafeMode();
+  db.exec(sql);
+  db.close();
+  if (error !== null) return expect(opened(path)).rejects.toThrow(error);
+  const log = await opened(path);
+  expect([log.head, [...log.read()].length, log.verify().broken]).toEqual([4, 4, null]);
+});
+
 it('has the same links as a log in memory with the same salt', async () => {
   const log = await opened();
   const twin = memoryLog({ salt: log.salt });

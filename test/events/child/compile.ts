@@ -1,5 +1,5 @@
 /**
- * The appender as plain JavaScript, once a run: a loader that compiles while it loads costs each child more than a second, and a test
+ * Children as plain JavaScript, once a run: a loader that compiles while it loads costs each child more than a second, and a test
  * that kills ten of them would test patience.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,18 +9,17 @@ import ts from 'typescript';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** Under node_modules, so that packages are found from there. */
-const out = join(root, 'node_modules', '.cache', 'dacapo-appender', String(process.pid));
+const out = join(root, 'node_modules', '.cache', 'dacapo-children', String(process.pid));
 
-/** Compiles the room and the appender, and returns the script's path. */
-export function compileAppender(): string {
-  const script = join('test', 'events', 'child', 'appender.ts');
+/** Compiles the room, a script and the files beside it that it imports, all below test/, and returns the script's path. */
+export function compileChild(script: string, ...beside: readonly string[]): string {
   const sources = readdirSync(join(root, 'src', 'events')).map((name) => join('src', 'events', name));
-  for (const file of [...sources, script]) compile(file);
+  for (const file of [...sources, ...[script, ...beside].map((name) => join('test', name))]) compile(file);
   writeFileSync(join(out, 'package.json'), '{"type":"module"}');
-  return join(out, script.replace(/ts$/, 'js'));
+  return join(out, 'test', script.replace(/ts$/, 'js'));
 }
 
-export function removeAppender(): void {
+export function removeChildren(): void {
   rmSync(out, { recursive: true, force: true });
 }
 

@@ -14,7 +14,7 @@ export interface Appender {
   kill(): Promise<readonly string[]>;
 }
 
-/** `script` is what `compileAppender` returned. */
+/** `script` is what `compileChild` returned. */
 export function spawnAppender(
   script: string,
   mode: 'forever' | 'steps',
