@@ -1,5 +1,5 @@
 /**
- * An `AuthorityPort` over gRPC: each question one unary call with a deadline, cancelled when its signal is. Whatever goes wrong
+ * An `AuthorityPort` over gRPC: each question one unary call with a deadline, cancelled when it is given up. Whatever goes wrong
  * with the transport is the outcome `unavailable`; the authority being away must never look like a missing authorization.
  */
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
@@ -68,17 +68,16 @@ const unary = <Request, Response>(
   method: UnaryMethod<Request, Response>,
   request: Request,
   sent: Metadata,
-  { signal, deadlineMs }: Required<Pick<AskOptions, 'deadlineMs'>> & AskOptions,
+  { stop, deadlineMs }: Required<Pick<AskOptions, 'deadlineMs'>> & AskOptions,
 ): Promise<Response> =>
   new Promise((resolve, reject) => {
-    if (signal?.aborted === true) return reject(new Error('given up before it was asked'));
+    if (stop?.reason !== undefined) return reject(stop.reason);
     const { path, requestSerialize, responseDeserialize } = method;
     const sentAt = { deadline: Date.now() + deadlineMs };
     const call = channel.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, sent, sentAt, answered);
-    const cancel = (): void => call.cancel();
-    signal?.addEventListener('abort', cancel, { once: true });
+    stop?.listen(() => call.cancel());
     function answered(error: ServiceError | null, response?: Response): void {
-      signal?.removeEventListener('abort', cancel);
+      stop?.listen(undefined);
       if (error !== null || response === undefined) reject(error ?? new Error('no answer'));
       else resolve(response);
     }

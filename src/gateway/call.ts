@@ -26,6 +26,7 @@ import { modern } from './upstream/modern.ts';
 /** Answers the text of the result. Throws `McpError`. */
 export async function call(door: Door, inbound: Inbound): Promise<string> {
   const asked = readCall(inbound);
+  const { clientInfo } = inbound;
   const scope = door.contracts.scopeOf(inbound.identity);
   const definitionHash = scope === undefined ? undefined : door.contracts.find(scope, asked.name)?.definitionHash;
   const answer = await door.authority.callTool(
@@ -37,13 +38,10 @@ export async function call(door: Door, inbound: Inbound): Promise<string> {
       argumentDigest: argumentDigest(asked.args?.text ?? '{}'),
       remoteIp: inbound.remoteIp,
       traceId: inbound.traceId,
-      ...defined({
-        definitionHash,
-        confirmId: asked.confirmId,
-        idempotencyKey: asked.idempotencyKey,
-        clientName: inbound.clientInfo?.name,
-        clientVersion: inbound.clientInfo?.version,
-      }),
+      ...(definitionHash === undefined ? {} : { definitionHash }),
+      ...(asked.confirmId === undefined ? {} : { confirmId: asked.confirmId }),
+      ...(asked.idempotencyKey === undefined ? {} : { idempotencyKey: asked.idempotencyKey }),
+      ...(clientInfo === undefined ? {} : { clientName: clientInfo.name, clientVersion: clientInfo.version }),
     },
     asking(door, inbound),
   );
@@ -156,10 +154,3 @@ const isDecision = (
   answer: CallToolAnswer,
 ): answer is Exclude<CallToolAnswer, Refusal | { readonly outcome: 'authorized' }> =>
   answer.outcome === 'confirm_required' || answer.outcome === 'in_flight' || answer.outcome === 'replay';
-
-/** The members that have a value: an optional member is absent, never undefined. */
-function defined<T extends Readonly<Record<string, string | undefined>>>(members: T): { [K in keyof T]?: string } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: string;
-  };
-}

@@ -2,9 +2,10 @@
  * One forwarded request from the authority's permission to its report: a place, a target, a deadline, and an outcome that is
  * reported exactly once, however it ends.
  */
-import type { CallOutcome, OutcomeReport, Principal, Upstream } from '../protocol/authority.ts';
+import type { AskOptions, CallOutcome, OutcomeReport, Principal, Upstream } from '../protocol/authority.ts';
 import { McpError } from '../protocol/errors.ts';
 import { rawObject } from '../protocol/raw.ts';
+import type { Stop } from '../protocol/stop.ts';
 import { openWire } from './egress/post.ts';
 import type { Door } from './door.ts';
 import type { Inbound } from './inbound.ts';
@@ -21,7 +22,7 @@ export interface Permission {
   readonly principal: Principal;
   readonly upstream: Upstream;
   readonly traceId: string;
-  readonly signal: AbortSignal;
+  readonly stop: Stop;
   /** Resolves when the caller has taken what was sent to it; undefined when it has. */
   readonly rest: () => Promise<void> | undefined;
   /** The call has an idempotency key: its result is reported, so that a repetition can be answered. */
@@ -62,7 +63,7 @@ export async function forward<T>(
 
 async function admitted<T>(
   door: Door,
-  { connectorId, principal, upstream, signal, rest }: Permission,
+  { connectorId, principal, upstream, stop, rest }: Permission,
   redact: Redact,
   work: (adapter: Adapter, way: Way) => Promise<Done<T>>,
 ): Promise<Done<T>> {
@@ -77,7 +78,7 @@ async function admitted<T>(
       wire,
       clientInfo: door.serverInfo,
       sender: door.sender,
-      signal,
+      stop,
       endMs: door.now() + target.totalMs,
       nowMs: door.now,
       redact,
@@ -151,15 +152,15 @@ export function orThrow<T>(read: T | McpError): T {
 }
 
 /** How the authority is asked: given up with the caller, and in time. */
-export function asking(door: Door, { signal }: Inbound): { readonly signal: AbortSignal; readonly deadlineMs: number } {
-  return { signal, deadlineMs: door.bounds.authorityMs };
+export function asking(door: Door, { stop }: Inbound): AskOptions {
+  return { stop, deadlineMs: door.bounds.authorityMs };
 }
 
 /** The authority's answer together with the request that it is for. */
 export function permission(
-  { connectorId, traceId, signal, rest }: Inbound,
+  { connectorId, traceId, stop, rest }: Inbound,
   given: Pick<Permission, 'callId' | 'principal' | 'upstream'>,
   repeatable = false,
 ): Permission {
-  return { connectorId, traceId, signal, rest, repeatable, ...given };
+  return { connectorId, traceId, stop, rest, repeatable, ...given };
 }

@@ -13,6 +13,7 @@ import { limits } from '../protocol/limits.ts';
 import type { Envelope } from '../protocol/mcp.ts';
 import { doorMethods, methods } from '../protocol/mcp.ts';
 import { checkBody } from '../protocol/server.ts';
+import { Ending } from '../protocol/stop.ts';
 import { isConnectorId } from '../protocol/snapshot.ts';
 import { acceptsEvents, checkTransport } from '../protocol/transport.ts';
 import type { Door } from './door.ts';
@@ -96,12 +97,12 @@ async function answer(
 function connect(door: Door, response: ServerResponse, { message }: Caller, request: Request) {
   const mayStream = request.method !== methods.discover && acceptsEvents(message.headers);
   const reply = openReply(response, mayStream ? door.bounds.patienceMs : null);
-  const gone = new AbortController();
+  const gone = new Ending();
   response.on('close', () => {
     // Every answer ends in a close; only one without an end is a caller that went away.
-    if (!response.writableEnded) gone.abort();
+    if (!response.writableEnded) gone.end(new Error('the caller went away'));
   });
-  return { reply, connection: { signal: gone.signal, event: reply.event, rest: reply.rest } };
+  return { reply, connection: { stop: gone, event: reply.event, rest: reply.rest } };
 }
 
 function refusal(id: Id, error: McpError): HttpAnswer {

@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import type { HeaderFields } from '../protocol/fields.ts';
 import type { Request } from '../protocol/jsonrpc.ts';
 import type { Envelope, Implementation, ProgressToken } from '../protocol/mcp.ts';
+import type { Stop } from '../protocol/stop.ts';
 
 export interface Inbound {
   readonly request: Request;
@@ -21,8 +22,8 @@ export interface Inbound {
   readonly progressToken: ProgressToken | undefined;
   readonly remoteIp: string;
   readonly traceId: string;
-  /** Aborts when the caller goes away. */
-  readonly signal: AbortSignal;
+  /** Given up when the caller goes away. */
+  readonly stop: Stop;
   /** Sends a notification of this request to its caller. */
   readonly event: (text: string) => void;
   /** Resolves when the caller has taken what was sent to it; undefined when it has. */
@@ -43,7 +44,7 @@ export function sessionHash(token: string): string {
 }
 
 /** What the reply offers to whoever answers. */
-export type Connection = Pick<Inbound, 'signal' | 'event' | 'rest'>;
+export type Connection = Pick<Inbound, 'stop' | 'event' | 'rest'>;
 
 export function inboundOf(caller: Caller, request: Request, envelope: Envelope, connection: Connection): Inbound {
   const { message, token, session, connectorId, traceId } = caller;

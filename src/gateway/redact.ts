@@ -43,10 +43,14 @@ function mapStrings(json: string, change: (quoted: string) => string): string {
   return parts.join('');
 }
 
+/** Letters that neither a URL nor JSON writes in another way. */
+const PLAIN = /^[\w.-]+$/;
+
 /** Padding is left off, so that the form is also found where more follows. */
 function forms(credential: string): string[] {
   const bytes = Buffer.from(credential, 'utf8');
   const base64 = bytes.toString('base64').replace(/=+$/, '');
+  if (PLAIN.test(credential)) return [credential, base64, bytes.toString('base64url')];
   // In a query as it was sent, and in JSON that is itself the text of a result.
   const inQuery = new URLSearchParams([['', credential]]).toString().slice(1);
   const inJson = JSON.stringify(credential).slice(1, -1);

@@ -5,10 +5,11 @@
  * An `AuthorityPort` may be an object in the same process or a gRPC client (authorityWire.ts holds the translation); whoever
  * asks cannot tell. A port never throws for something that can happen: it answers `unavailable`.
  */
+import type { Stop } from './stop.ts';
 
 /** How long a question may take, and how to give it up. */
 export interface AskOptions {
-  readonly signal?: AbortSignal;
+  readonly stop?: Stop;
   readonly deadlineMs?: number;
 }
 

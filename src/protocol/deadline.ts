@@ -1,5 +1,6 @@
 /** The time one exchange has: to the first byte, between bytes, and in all. */
 import { clampDelay, limits } from './limits.ts';
+import { Ending, type Stop } from './stop.ts';
 
 export interface Deadlines {
   readonly firstByteMs: number;
@@ -13,9 +14,8 @@ export const defaultDeadlines: Deadlines = {
   totalMs: limits.totalMs,
 };
 
-export interface Deadline {
-  /** Aborts when time is over or the caller gives up. */
-  readonly signal: AbortSignal;
+/** Given up when time is over or the caller gives up. */
+export interface Deadline extends Stop {
   /** Which of the two it was; undefined while neither. */
   readonly ended: 'timeout' | 'aborted' | undefined;
   /** Headers or bytes have come: from now on the gap counts. */
@@ -24,48 +24,68 @@ export interface Deadline {
   close(): void;
 }
 
+/** Starts the clock of one exchange. `outer` is the caller's own: giving up is not running out of time. */
+export function openDeadline(deadlines: Deadlines, outer?: Stop | AbortSignal): Deadline {
+  return new Clock(deadlines, outer);
+}
+
 /**
- * Starts the clock of one exchange. `outer` is the caller's own signal: giving up is not running out of time.
- *
  * One timer, set for the nearest end; progress only moves the end, and the timer looks again when it fires. A timer for each end,
  * set and cleared for every answer that comes at once, costs more than reading the answer.
  */
-export function openDeadline(deadlines: Deadlines, outer?: AbortSignal): Deadline {
-  const controller = new AbortController();
-  let ended: Deadline['ended'];
-  const end = (why: 'timeout' | 'aborted'): void => {
-    ended ??= why;
-    controller.abort();
-  };
-  const giveUp = (): void => end('aborted');
-  const gapMs = clampDelay(deadlines.gapMs);
-  const from = performance.now();
-  const overAt = from + clampDelay(deadlines.totalMs);
-  let quietAt = from + clampDelay(deadlines.firstByteMs);
-  let wakeAt = Math.min(quietAt, overAt);
-  let timer = setTimeout(look, wakeAt - from);
-  function look(): void {
-    const now = performance.now();
-    wakeAt = Math.min(quietAt, overAt);
-    if (now >= wakeAt) return end('timeout');
-    timer = setTimeout(look, wakeAt - now);
+class Clock extends Ending implements Deadline {
+  ended: Deadline['ended'];
+  readonly #gapMs: number;
+  readonly #overAt: number;
+  readonly #outer: Stop | AbortSignal | undefined;
+  readonly #giveUp = (): void => this.#end('aborted');
+  #quietAt: number;
+  #wakeAt: number;
+  #timer: NodeJS.Timeout;
+
+  constructor({ gapMs, totalMs, firstByteMs }: Deadlines, outer: Stop | AbortSignal | undefined) {
+    super();
+    const from = performance.now();
+    this.#gapMs = clampDelay(gapMs);
+    this.#overAt = from + clampDelay(totalMs);
+    this.#quietAt = from + clampDelay(firstByteMs);
+    this.#wakeAt = Math.min(this.#quietAt, this.#overAt);
+    this.#timer = setTimeout(look, this.#wakeAt - from, this);
+    this.#outer = outer;
+    if (outer instanceof AbortSignal) {
+      outer.addEventListener('abort', this.#giveUp, { once: true });
+      if (outer.aborted) this.#giveUp();
+    } else if (outer !== undefined) {
+      outer.listen(this.#giveUp);
+      if (outer.reason !== undefined) this.#giveUp();
+    }
   }
-  if (outer?.aborted === true) giveUp();
-  outer?.addEventListener('abort', giveUp, { once: true });
-  return {
-    signal: controller.signal,
-    get ended() {
-      return ended;
-    },
-    touch() {
-      quietAt = performance.now() + gapMs;
-      if (quietAt >= wakeAt) return;
-      clearTimeout(timer);
-      look();
-    },
-    close() {
-      clearTimeout(timer);
-      outer?.removeEventListener('abort', giveUp);
-    },
-  };
+
+  /** Whether it is over; sets the timer anew when it is not. */
+  look(): void {
+    const now = performance.now();
+    this.#wakeAt = Math.min(this.#quietAt, this.#overAt);
+    if (now >= this.#wakeAt) this.#end('timeout');
+    else this.#timer = setTimeout(look, this.#wakeAt - now, this);
+  }
+
+  touch(): void {
+    this.#quietAt = performance.now() + this.#gapMs;
+    if (this.#quietAt >= this.#wakeAt) return;
+    clearTimeout(this.#timer);
+    this.look();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    if (this.#outer instanceof AbortSignal) this.#outer.removeEventListener('abort', this.#giveUp);
+    else this.#outer?.listen(undefined);
+  }
+
+  #end(why: 'timeout' | 'aborted'): void {
+    this.ended ??= why;
+    this.end(new Error(why === 'timeout' ? 'no answer in time' : 'the request was given up'));
+  }
 }
+
+const look = (clock: Clock): void => clock.look();

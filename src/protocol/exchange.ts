@@ -45,6 +45,7 @@ export interface Broken {
 
 export interface ExchangeOptions {
   readonly url: string;
+  /** Is closed at the end. */
   readonly deadline: Deadline;
   /** Called for every notification of the stream, in order, before the response is returned. */
   readonly onNotification?: ((notification: Notification) => void) | undefined;
@@ -61,12 +62,12 @@ export async function exchange(post: Post, outgoing: Outgoing, options: Exchange
   const { deadline } = options;
   let response: PostResponse | undefined;
   try {
-    deadline.signal.throwIfAborted();
+    if (deadline.reason !== undefined) throw deadline.reason;
     response = await post({
       url: options.url,
       headers: outgoing.headers,
       body: outgoing.body,
-      signal: deadline.signal,
+      stop: deadline,
     });
     deadline.touch();
     return await readAnswer(response, outgoing, options);
@@ -75,6 +76,7 @@ export async function exchange(post: Post, outgoing: Outgoing, options: Exchange
     return broken(error, deadline, response?.status);
   } finally {
     response?.destroy();
+    deadline.close();
   }
 }
 

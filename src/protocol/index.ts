@@ -16,6 +16,7 @@ export * from './results.ts';
 export * from './errors.ts';
 export * from './sse.ts';
 export * from './control.ts';
+export * from './stop.ts';
 export * from './post.ts';
 export * from './streamedPost.ts';
 export * from './deadline.ts';

@@ -12,6 +12,7 @@ import { encodeNotification, encodeRequest, type Id, makeId, type Notification }
 import { type Implementation, legacyVersions, methods } from './mcp.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Post } from './post.ts';
+import type { Stop } from './stop.ts';
 
 export interface LegacyRequest {
   readonly url: string;
@@ -20,7 +21,7 @@ export interface LegacyRequest {
   readonly clientInfo: Implementation;
   /** For all of it together; each step has its own first byte and gap. */
   readonly deadlines: Deadlines;
-  readonly signal: AbortSignal;
+  readonly stop: Stop;
   readonly nowMs: () => number;
   readonly onNotification?: (notification: Notification) => void;
 }
@@ -104,10 +105,10 @@ const declaresTools = (result: Readonly<Record<string, unknown>>): boolean => {
 
 /** `notifications/initialized`, which is answered by a status alone. Undefined when it was taken. */
 async function announce(step: Step, headers: Readonly<Record<string, string>>): Promise<Exchanged | undefined> {
-  const deadline = openDeadline({ ...step.request.deadlines, totalMs: step.left() }, step.request.signal);
+  const deadline = openDeadline({ ...step.request.deadlines, totalMs: step.left() }, step.request.stop);
   const body = encodeNotification(methods.initialized);
   try {
-    const reply = await step.post({ url: step.request.url, headers, body, signal: deadline.signal });
+    const reply = await step.post({ url: step.request.url, headers, body, stop: deadline });
     reply.destroy();
     if (reply.status >= 200 && reply.status < 300) return undefined;
     return { kind: 'status', status: reply.status, headers: reply.headers };
@@ -119,17 +120,9 @@ async function announce(step: Step, headers: Readonly<Record<string, string>>): 
   }
 }
 
-async function send(
-  step: Step,
-  outgoing: Outgoing,
-  onNotification: LegacyRequest['onNotification'],
-): Promise<Exchanged> {
-  const deadline = openDeadline({ ...step.request.deadlines, totalMs: step.left() }, step.request.signal);
-  try {
-    return await exchange(step.post, outgoing, { url: step.request.url, deadline, onNotification });
-  } finally {
-    deadline.close();
-  }
+function send(step: Step, outgoing: Outgoing, onNotification: LegacyRequest['onNotification']): Promise<Exchanged> {
+  const deadline = openDeadline({ ...step.request.deadlines, totalMs: step.left() }, step.request.stop);
+  return exchange(step.post, outgoing, { url: step.request.url, deadline, onNotification });
 }
 
 const outside = (detail: string, status: number | undefined) =>

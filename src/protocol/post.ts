@@ -3,12 +3,13 @@
  * pinning and the refusal of redirects; tests and rooms may put anything behind it that keeps the contract below.
  */
 import type { HeaderFields } from './fields.ts';
+import type { Stop } from './stop.ts';
 
 export interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  readonly signal: AbortSignal;
+  readonly stop: Stop;
 }
 
 /**
@@ -22,5 +23,5 @@ export interface PostResponse {
   destroy(): void;
 }
 
-/** Resolves when the headers are there; rejects when there is no answer, or at once when the signal aborts, as `body` then does. */
+/** Resolves when the headers are there; rejects when there is no answer, or at once when it is given up, as `body` then does. */
 export type Post = (request: PostRequest) => Promise<PostResponse>;

@@ -55,13 +55,9 @@ async function sendOnce(
   const outgoing = compose(context, makeId(number), intent, attached);
   if (typeof outgoing === 'string') return { ...fail('error', outgoing, { code: -32602 }), again: false };
   const deadline = openDeadline({ ...context.deadlines, ...request.deadlines }, request.signal);
-  try {
-    const onNotification = progressToken === undefined ? undefined : forwardProgress(progressToken, onProgress);
-    const exchanged = await exchange(context.post, outgoing, { url: context.url, deadline, onNotification });
-    return judge(exchanged, intent, context.now());
-  } finally {
-    deadline.close();
-  }
+  const onNotification = progressToken === undefined ? undefined : forwardProgress(progressToken, onProgress);
+  const exchanged = await exchange(context.post, outgoing, { url: context.url, deadline, onNotification });
+  return judge(exchanged, intent, context.now());
 }
 
 function forwardProgress(token: ProgressToken, onProgress: OnProgress | undefined) {

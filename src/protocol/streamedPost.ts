@@ -6,6 +6,7 @@
  */
 import type { HeaderFields } from './fields.ts';
 import type { PostResponse } from './post.ts';
+import type { Stop } from './stop.ts';
 
 export interface Dispatching {
   dispatch(request: DispatchedRequest, handler: AnswerHandler): boolean;
@@ -39,7 +40,7 @@ interface AnswerHandler {
 }
 
 export interface Reading {
-  readonly signal: AbortSignal;
+  readonly stop: Stop;
   /** Above so many bytes the answer is an error. */
   readonly maxBytes?: number;
   /**
@@ -58,14 +59,14 @@ const HELD_BYTES = 262_144;
 /** Read of an answer that is not wanted any more, to keep its connection. */
 const LINGER_BYTES = 65_536;
 
-/** Resolves when the headers are there; rejects when there are none, or at once when the signal aborts. */
+/** Resolves when the headers are there; rejects when there are none, or at once when it is given up. */
 export function postStreamed(
   dispatcher: Dispatching,
   request: Omit<DispatchedRequest, 'method'>,
   reading: Reading,
 ): Promise<PostResponse> {
   return new Promise((resolve, reject) => {
-    reading.signal.throwIfAborted();
+    if (reading.stop.reason !== undefined) throw reading.stop.reason;
     dispatcher.dispatch({ ...request, method: 'POST' }, new StreamedAnswer(reading, resolve, reject));
   });
 }
@@ -76,7 +77,6 @@ class StreamedAnswer implements AnswerHandler, AsyncIterableIterator<Uint8Array>
   #maxBytes: number;
   readonly #begun: (response: PostResponse) => void;
   readonly #failed: (error: Error) => void;
-  readonly #giveUp = (): void => this.#end(reasonOf(this.#reading.signal));
   #controller: Controller | undefined;
   #chunks: Uint8Array[] = [];
   #held = 0;
@@ -92,7 +92,7 @@ class StreamedAnswer implements AnswerHandler, AsyncIterableIterator<Uint8Array>
     this.#maxBytes = reading.maxBytes ?? Infinity;
     this.#begun = begun;
     this.#failed = failed;
-    reading.signal.addEventListener('abort', this.#giveUp, { once: true });
+    reading.stop.listen((why) => this.#end(why));
   }
 
   onRequestStart(controller: Controller): void {
@@ -178,7 +178,6 @@ class StreamedAnswer implements AnswerHandler, AsyncIterableIterator<Uint8Array>
     this.#over = true;
     this.#error ??= error;
     clearTimeout(this.#lingering);
-    this.#reading.signal.removeEventListener('abort', this.#giveUp);
     if (error !== undefined) this.#failed(error);
     this.#tell();
   }
@@ -188,8 +187,4 @@ class StreamedAnswer implements AnswerHandler, AsyncIterableIterator<Uint8Array>
     this.#wake = undefined;
     wake?.();
   }
-}
-
-function reasonOf({ reason }: AbortSignal): Error {
-  return reason instanceof Error ? reason : new Error('given up');
 }

@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuthorityClient } from '../../src/gateway/authorityClient.ts';
+import { Ending } from '../../src/protocol/stop.ts';
 import { openWorld, type World } from '../support/authority.ts';
 
 const rpcSecret = 'a-secret-between-two-processes-0123456789';
@@ -54,10 +55,11 @@ describe('an authority that does not answer is unavailable, never a missing auth
 
   test('when the question is given up, before or while it is asked', async () => {
     const address = world.authority.rpcAddress;
-    expect(await asked({ address, peerSecret: rpcSecret }, { signal: AbortSignal.abort() })).toBe('unavailable');
-    const giving = new AbortController();
-    setImmediate(() => giving.abort());
-    expect(await asked({ address: '127.0.0.1:9', deadlineMs: 5000 }, { signal: giving.signal })).toBe('unavailable');
+    const [before, meanwhile] = [new Ending(), new Ending()];
+    before.end(new Error('enough'));
+    expect(await asked({ address, peerSecret: rpcSecret }, { stop: before })).toBe('unavailable');
+    setImmediate(() => meanwhile.end(new Error('enough')));
+    expect(await asked({ address: '127.0.0.1:9', deadlineMs: 5000 }, { stop: meanwhile })).toBe('unavailable');
   });
 
   test('and an outcome that could not be told is told as not recorded', async () => {

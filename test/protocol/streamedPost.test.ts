@@ -2,10 +2,19 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { postStreamed } from '../../src/protocol/streamedPost.ts';
+import { Ending, type Stop } from '../../src/protocol/stop.ts';
+import { postStreamed, type Reading } from '../../src/protocol/streamedPost.ts';
+
+function stopBy(signal: AbortSignal): Stop {
+  const ending = new Ending();
+  const end = (): void => ending.end(signal.reason as Error);
+  signal.addEventListener('abort', end);
+  if (signal.aborted) end();
+  return ending;
+}
 
 /** A server that answers as a test says, and a pool of so many connections to it. */
-async function served(answer: (response: ServerResponse) => void, connections = 4) {
+async function served(answer: (response: ServerResponse) => void, connections = 4, reading: Partial<Reading> = {}) {
   const sockets = new Set<unknown>();
   const server = createServer((request, response) => {
     sockets.add(request.socket);
@@ -19,7 +28,7 @@ async function served(answer: (response: ServerResponse) => void, connections = 
     server.close();
   });
   const post = (signal = new AbortController().signal) =>
-    postStreamed(pool, { path: '/', headers: {}, body: 'x' }, { signal });
+    postStreamed(pool, { path: '/', headers: {}, body: 'x' }, { ...reading, stop: stopBy(signal) });
   return { post, sockets };
 }
 
@@ -72,9 +81,52 @@ test('an answer that breaks off rejects, and so does a server that is not there'
   const { post } = await served((response) => void response.write('one', () => response.destroy()));
   await expect(post().then(({ body }) => textOf(body))).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
   const nobody = new Pool('http://127.0.0.1:1');
-  const refused = postStreamed(nobody, { path: '/', headers: {}, body: '' }, { signal: new AbortController().signal });
+  const refused = postStreamed(
+    nobody,
+    { path: '/', headers: {}, body: '' },
+    { stop: stopBy(new AbortController().signal) },
+  );
   await expect(refused).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   await nobody.destroy();
+});
+
+test('an answer that is larger than it may be breaks off', async () => {
+  const { post } = await served((response) => void response.end(Buffer.alloc(70_000, 97)), 4, { maxBytes: 65_536 });
+  await expect(post().then(({ body }) => textOf(body))).rejects.toThrow(RangeError);
+});
+
+test('an answer that is not wanted any more may end by itself a while, and is cut after it, or when it goes on', async () => {
+  const ended: string[] = [];
+  const kept = await served(
+    (response) => {
+      response.on('close', () => ended.push(response.writableFinished ? 'by itself' : 'cut'));
+      response.write('one');
+      setTimeout(() => response.end(), 20);
+    },
+    1,
+    { lingerMs: 2_000 },
+  );
+  for (let turn = 0; turn < 2; turn++) {
+    const { body, destroy } = await kept.post();
+    destroy();
+    await expect(textOf(body)).rejects.toThrow('no longer wanted');
+  }
+  await expect.poll(() => ended).toEqual(['by itself', 'by itself']);
+  expect(kept.sockets.size).toBe(1);
+  const endless = (chunk: Buffer) => (response: ServerResponse) => {
+    response.on('close', () => ended.push('cut'));
+    const timer = setInterval(() => response.write(chunk), 1);
+    response.on('close', () => clearInterval(timer));
+  };
+  for (const [chunk, lingerMs] of [
+    [Buffer.from('a'), 100],
+    [Buffer.alloc(65_536), 60_000],
+  ] as const) {
+    // prettier-ignore
+    const { post } = await served(endless(chunk), 1, { lingerMs });
+    (await post()).destroy();
+  }
+  await expect.poll(() => ended.slice(2)).toEqual(['cut', 'cut']);
 });
 
 test('a reader that rests is not sent more than it is held for, and gets all of it in the end', async () => {

@@ -32,9 +32,9 @@ export function openWire(agents: Agents, target: Target, rest: () => Promise<voi
     get endpointRefused() {
       return endpointRefused;
     },
-    post: ({ headers, body, signal }) => {
+    post: ({ headers, body, stop }) => {
       const request = { origin, path, headers: { ...headers, ...injected }, body, ...ownDeadlines };
-      const reading = { signal, maxBytes: target.bounds.streamBytes, lingerMs: LINGER_MS, rest };
+      const reading = { stop, maxBytes: target.bounds.streamBytes, lingerMs: LINGER_MS, rest };
       return postStreamed(dispatcher, request, reading).catch((error: unknown) => {
         if (error instanceof EndpointRefused) endpointRefused = error;
         throw error;

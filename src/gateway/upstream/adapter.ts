@@ -8,6 +8,7 @@ import type { Implementation, ProgressToken } from '../../protocol/mcp.ts';
 import type { Sender } from '../../protocol/outgoing.ts';
 import type { ParameterBinding } from '../../protocol/parameters.ts';
 import type { CallResult, ToolPage } from '../../protocol/results.ts';
+import type { Stop } from '../../protocol/stop.ts';
 import type { Redact } from '../redact.ts';
 import type { Wire } from '../egress/post.ts';
 import { legacy } from './legacy.ts';
@@ -20,8 +21,8 @@ export interface Way {
   readonly wire: Wire;
   readonly clientInfo: Implementation;
   readonly sender: Sender;
-  /** Aborts when the caller goes away. */
-  readonly signal: AbortSignal;
+  /** Given up when the caller goes away. */
+  readonly stop: Stop;
   /** When the whole call is over, by `nowMs`. */
   readonly endMs: number;
   readonly nowMs: () => number;

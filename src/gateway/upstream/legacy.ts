@@ -37,9 +37,9 @@ async function ask(
   const send = async (): Promise<LegacyAnswer> => {
     const { firstByteMs, idleMs } = way.target.bounds;
     const deadlines = { firstByteMs, gapMs: idleMs, totalMs: way.endMs - way.nowMs() };
-    const { clientInfo, signal, nowMs } = way;
+    const { clientInfo, stop, nowMs } = way;
     const url = way.target.href;
-    const answer = await requestOnce(way.wire.post, { url, method, paramsText, clientInfo, deadlines, signal, nowMs, onNotification }); // prettier-ignore
+    const answer = await requestOnce(way.wire.post, { url, method, paramsText, clientInfo, deadlines, stop, nowMs, onNotification }); // prettier-ignore
     leave(way, answer);
     return answer;
   };

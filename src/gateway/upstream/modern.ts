@@ -37,15 +37,11 @@ async function ask(
 ): Promise<ResultResponse> {
   const outgoing = compose(way.sender, makeId(1), intent, attached);
   if (typeof outgoing === 'string') throw outsideProtocol(outgoing, 'request');
-  const send = async (): Promise<Exchanged> => {
+  const send = (): Promise<Exchanged> => {
     const { firstByteMs, idleMs } = way.target.bounds;
     const deadlines = { firstByteMs, gapMs: idleMs, totalMs: way.endMs - way.nowMs() };
-    const deadline = openDeadline(deadlines, way.signal);
-    try {
-      return await exchange(way.wire.post, outgoing, { url: way.target.href, deadline, onNotification });
-    } finally {
-      deadline.close();
-    }
+    const deadline = openDeadline(deadlines, way.stop);
+    return exchange(way.wire.post, outgoing, { url: way.target.href, deadline, onNotification });
   };
   const first = await send();
   const stale = repeat === 'again' && first.kind === 'broken' && first.stale;

@@ -32,15 +32,15 @@ export function directFactory(options: DirectOptions): RemoteMCPClientFactory {
 /** Sends in the name of one account. Without its login nothing is sent, and the answer is what a server would say: 401. */
 function accountPost(account: string, purpose: string, target: URL, { sessions, pools }: DirectOptions): Post {
   const path = target.pathname;
-  return async ({ headers, body, signal }) => {
+  return async ({ headers, body, stop }) => {
     const session = await sessions.of(account).catch((error: unknown) => {
       if (error instanceof SessionRefused) return undefined;
       throw error;
     });
     if (session === undefined) return noSession;
-    signal.throwIfAborted();
+    if (stop.reason !== undefined) throw stop.reason;
     const all = { ...headers, cookie: session.cookie };
-    return postStreamed(pools.for(target, purpose), { path, headers: all, body }, { signal });
+    return postStreamed(pools.for(target, purpose), { path, headers: all, body }, { stop });
   };
 }
 

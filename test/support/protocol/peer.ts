@@ -78,12 +78,12 @@ export async function openPeer(handler: Handler): Promise<Peer> {
 
 /** The port that product code gives the client, in its smallest honest form: undici's request, which follows nothing. */
 export function postOver(dispatcher: Agent): Post {
-  return async ({ url, headers, body, signal }) => {
+  return async ({ url, headers, body, stop }) => {
     const answer = await request(url, {
       method: 'POST',
       headers,
       body,
-      signal,
+      signal: stop.signal,
       dispatcher,
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -34,7 +34,7 @@ export async function replyEntry(seed: number): Promise<Entry & { close(): Promi
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const pool = new Pool(url, { connections: 32 });
   const client = createModernClient({
-    ...{ url, post: ({ headers, body, signal }) => postStreamed(pool, { path: '/', headers, body }, { signal }) },
+    ...{ url, post: ({ headers, body, stop }) => postStreamed(pool, { path: '/', headers, body }, { stop }) },
     ...{ clientInfo: { name: 'siege', version: '1' }, connectorVersion: null, now: Date.now },
     deadlines: { firstByteMs: 4_000, gapMs: 4_000, totalMs: 4_500 },
   });
