@@ -1,14 +1,17 @@
 /**
  * The core, measured as ratios against a named baseline in the same run. Prints one JSON document. Sections by name, all without:
- * machine, pipeline, replay. What each of them compares stands at the head of its file.
+ * machine, pipeline, replay, ready, memory, latency. What each of them compares stands at the head of its file.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compiled } from './compiled.ts';
+import { latencyBench } from './coreLatency.ts';
 import { machineBench } from './coreMachine.ts';
+import { memoryBench } from './coreMemory.ts';
 import { pipelineBench } from './corePipeline.ts';
+import { readyBench } from './coreReady.ts';
 import { replayBench } from './coreReplay.ts';
 
 const note = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -18,6 +21,9 @@ const sections: Readonly<Record<string, (folder: string) => object | Promise<obj
   machine: machineBench,
   pipeline: pipelineBench,
   replay: replayBench,
+  ready: readyBench,
+  memory: memoryBench,
+  latency: latencyBench,
 };
 
 async function run(asked: readonly string[]): Promise<void> {
@@ -33,7 +39,9 @@ async function run(asked: readonly string[]): Promise<void> {
 
 function runCompiled(asked: readonly string[]): void {
   note('compiling …');
-  const { status } = spawnSync(process.execPath, [join(compiled(folder), 'core.js'), ...asked], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, ['--expose-gc', join(compiled(folder), 'core.js'), ...asked], {
+    stdio: 'inherit',
+  });
   process.exitCode = status ?? 1;
 }
 

@@ -20,7 +20,7 @@ import {
 } from './state.ts';
 
 /** Version of what is put by. Raised with every change of {@link Kept}. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /**
  * Under which a program that knows these types of events stores a checkpoint. Rules, schema and the shape of what is folded are in it:
