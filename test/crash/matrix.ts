@@ -20,15 +20,15 @@ export interface Row {
 const held = { allows: ['held'], needs: ['held'] } as const;
 
 export const matrix: readonly Row[] = [
-  { name: 'killed before an operation', how: 'kill', life: 'whole', short: 15, long: Infinity, ...held },
-  { name: 'killed before, while migrating', how: 'kill', life: 'brief', short: 10, long: Infinity, ...held },
-  { name: 'killed in the middle of a write', how: 'half', life: 'whole', short: 15, long: Infinity, ...held },
-  { name: 'killed in the middle, migrating', how: 'half', life: 'brief', short: 10, long: Infinity, ...held },
-  { name: 'an operation fails', how: 'fail', life: 'whole', short: 80, long: Infinity, ...held },
-  { name: 'an operation fails, migrating', how: 'fail', life: 'brief', short: 60, long: Infinity, ...held },
-  { name: 'no space from here on', how: 'full', life: 'whole', short: 80, long: Infinity, ...held },
-  { name: 'no space, migrating', how: 'full', life: 'brief', short: 60, long: Infinity, ...held },
-  { name: 'power cut', how: 'cut', life: 'whole', short: 300, long: 40_000, ...held },
+  { name: 'killed before an operation', how: 'kill', life: 'whole', short: 10, long: Infinity, ...held },
+  { name: 'killed before, while migrating', how: 'kill', life: 'brief', short: 6, long: Infinity, ...held },
+  { name: 'killed in the middle of a write', how: 'half', life: 'whole', short: 10, long: Infinity, ...held },
+  { name: 'killed in the middle, migrating', how: 'half', life: 'brief', short: 6, long: Infinity, ...held },
+  { name: 'an operation fails', how: 'fail', life: 'whole', short: 60, long: Infinity, ...held },
+  { name: 'an operation fails, migrating', how: 'fail', life: 'brief', short: 30, long: Infinity, ...held },
+  { name: 'no space from here on', how: 'full', life: 'whole', short: 60, long: Infinity, ...held },
+  { name: 'no space, migrating', how: 'full', life: 'brief', short: 30, long: Infinity, ...held },
+  { name: 'power cut', how: 'cut', life: 'whole', short: 250, long: 40_000, ...held },
   { name: 'power cut, migrating', how: 'cut', life: 'brief', short: 200, long: 10_000, ...held },
   {
     name: 'power cut after a failed sync',
@@ -45,13 +45,13 @@ export const matrix: readonly Row[] = [
       how: 'cut',
       life: 'whole',
       synchronous: 'NORMAL',
-      short: 200,
+      short: 150,
       long: 5_000,
     },
     ...{ allows: ['held', 'lost'], needs: ['lost'] },
   },
   {
-    ...{ name: 'control: power cut at OFF', how: 'cut', life: 'whole', synchronous: 'OFF', short: 200, long: 5_000 },
+    ...{ name: 'control: power cut at OFF', how: 'cut', life: 'whole', synchronous: 'OFF', short: 150, long: 5_000 },
     ...{ allows: ['held', 'lost', 'detected', 'wrong'], needs: ['lost', 'detected'] },
   },
   {
@@ -59,7 +59,7 @@ export const matrix: readonly Row[] = [
     ...{ allows: ['held', 'lost'], needs: ['lost'] },
   },
   {
-    ...{ name: 'a bit flipped', how: 'bits', life: 'brief', short: 2_500, long: Infinity },
+    ...{ name: 'a bit flipped', how: 'bits', life: 'brief', short: 17_000, long: Infinity },
     ...{ allows: ['held', 'detected'], needs: ['detected'] },
   },
 ];

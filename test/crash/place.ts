@@ -37,13 +37,31 @@ export class Place {
 
   /** A new folder with these files, for as long as `work` takes. */
   async with<T>(files: ReadonlyMap<string, Buffer>, work: (folder: string) => T | Promise<T>): Promise<T> {
-    const folder = join(this.#root, `log-${String(++this.#folders)}`);
-    lay(files, folder);
+    const folder = this.#lay(files);
     try {
       return await work(folder);
     } finally {
       rmSync(folder, { recursive: true });
     }
+  }
+
+  /** The same for work that has something to say on the way. */
+  async *stay<T>(
+    files: ReadonlyMap<string, Buffer>,
+    work: (folder: string) => AsyncGenerator<T, void, void>,
+  ): AsyncGenerator<T, void, void> {
+    const folder = this.#lay(files);
+    try {
+      yield* work(folder);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  #lay(files: ReadonlyMap<string, Buffer>): string {
+    const folder = join(this.#root, `log-${String(++this.#folders)}`);
+    lay(files, folder);
+    return folder;
   }
 
   /** Does something to a log in this process, and returns every operation it took; `note` puts a word among them. */

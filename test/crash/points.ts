@@ -1,5 +1,6 @@
 /** One point of the table after the other: a log is brought to it, and what is left is judged. */
 import Database from 'better-sqlite3';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogUnavailable, openSqliteLog } from '../../src/events/index.ts';
 import { Random } from '../../src/simulate/random.ts';
@@ -155,18 +156,26 @@ async function* frames(place: Place, start: Start): Points {
     }
 }
 
-/** One bit of each byte, or every bit of every byte where there is room for that. */
+/** Every bit, or about one of each byte: see the matrix. */
 async function* bits(place: Place, start: Start, limit: number): Points {
   const [files, wanted] = await small(place, start);
   const db = files.get(LOG)!;
   const all = Array.from({ length: db.length * 8 }, (_, bit) => bit);
-  for (const bit of spread(all, limit)) {
-    const flipped = Buffer.from(db);
-    flipped[bit >> 3]! ^= 1 << (bit & 7);
-    const image = new Map([...files, [LOG, flipped]]);
-    const judged = await place.with(image, (folder) => judgeReadOnly(join(folder, LOG), wanted));
-    yield { ...judged, at: `byte ${String(bit >> 3)}, bit ${String(bit & 7)}` };
-  }
+  yield* place.stay(files, async function* (folder) {
+    const path = join(folder, LOG);
+    for (const bit of spread(all, limit)) {
+      const [at, mask] = [bit >> 3, 1 << (bit & 7)];
+      setByte(path, at, db[at]! ^ mask);
+      yield { ...(await judgeReadOnly(path, wanted)), at: `byte ${String(at)}, bit ${String(bit & 7)}` };
+      setByte(path, at, db[at]!);
+    }
+  });
+}
+
+function setByte(path: string, at: number, byte: number): void {
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.of(byte), 0, 1, at);
+  closeSync(file);
 }
 
 /** A log with small pages: every table has one of its own, so with the usual ones it would be mostly air. */
@@ -174,7 +183,10 @@ async function small(place: Place, start: Start): Promise<readonly [ReadonlyMap<
   return place.with(start.files, async (folder) => {
     let said = start.before;
     const path = join(folder, LOG);
-    (await live(path, 'brief', { acknowledge: (all) => (said = all) }, start.before)).close();
+    const log = await live(path, 'brief', { acknowledge: (all) => (said = all) }, start.before);
+    for (let batch = 0; batch < 4; batch++) log.append(eventsAfter(log.head, 5));
+    said = { ...said, head: log.head };
+    log.close();
     const db = new Database(path);
     for (const pragma of ['journal_mode = DELETE', 'page_size = 512']) db.pragma(pragma);
     db.exec('vacuum');
