@@ -28,17 +28,17 @@ export const matrix: readonly Row[] = [
   { name: 'an operation fails, migrating', how: 'fail', life: 'brief', short: 30, long: Infinity, ...held },
   { name: 'no space from here on', how: 'full', life: 'whole', short: 60, long: Infinity, ...held },
   { name: 'no space, migrating', how: 'full', life: 'brief', short: 30, long: Infinity, ...held },
-  { name: 'power cut', how: 'cut', life: 'whole', short: 250, long: 40_000, ...held },
-  { name: 'power cut, migrating', how: 'cut', life: 'brief', short: 200, long: 10_000, ...held },
+  { name: 'power cut', how: 'cut', life: 'whole', short: 250, long: 12_000, ...held },
+  { name: 'power cut, migrating', how: 'cut', life: 'brief', short: 200, long: 4_000, ...held },
   {
     name: 'power cut after a failed sync',
     how: 'cut-after-failed-sync',
     life: 'whole',
     short: 200,
-    long: 10_000,
+    long: 4_000,
     ...held,
   },
-  { name: 'power cut in a recovery', how: 'cut-in-recovery', life: 'whole', short: 200, long: 10_000, ...held },
+  { name: 'power cut in a recovery', how: 'cut-in-recovery', life: 'whole', short: 200, long: 4_000, ...held },
   {
     ...{
       name: 'control: power cut at NORMAL',
@@ -46,12 +46,12 @@ export const matrix: readonly Row[] = [
       life: 'whole',
       synchronous: 'NORMAL',
       short: 150,
-      long: 5_000,
+      long: 2_000,
     },
     ...{ allows: ['held', 'lost'], needs: ['lost'] },
   },
   {
-    ...{ name: 'control: power cut at OFF', how: 'cut', life: 'whole', synchronous: 'OFF', short: 150, long: 5_000 },
+    ...{ name: 'control: power cut at OFF', how: 'cut', life: 'whole', synchronous: 'OFF', short: 150, long: 2_000 },
     ...{ allows: ['held', 'lost', 'detected', 'wrong'], needs: ['lost', 'detected'] },
   },
   {
