@@ -112,6 +112,7 @@ export const documents: Readonly<Record<string, z.ZodObject>> = {
     unmet: z.array(z.string()).describe('classes of fault that so many runs should have met'),
     events: position,
     faults: z.record(z.string(), position).describe('class of fault: how often it happened'),
+    places: z.record(z.string(), position).describe('where the worlds have been: how often'),
     cpuSeconds: z.number().nonnegative(),
   }),
   fuzz: document({
@@ -122,6 +123,7 @@ export const documents: Readonly<Record<string, z.ZodObject>> = {
     kept: z.string().nullable().describe('file with the log of the first world that broke a law'),
     events: position,
     faults: z.record(z.string(), position).describe('class of fault: how often it happened'),
+    places: z.record(z.string(), position).describe('where the worlds have been: how often'),
     cpuSeconds: z.number().nonnegative(),
   }),
   prove: document({

@@ -23,6 +23,7 @@ export interface SeedsDone {
   }[];
   readonly nonConverged: number;
   readonly faults: Readonly<Record<string, number>>;
+  readonly places: Readonly<Record<string, number>>;
   readonly cpuSeconds: number;
 }
 
@@ -66,15 +67,19 @@ export function runShare({ seed, runs, steps }: Seeds): Promise<SeedsDone> {
 /** The sums, in the order of the seeds. */
 export function together(parts: readonly SeedsDone[]): SeedsDone {
   const sum = (of: (part: SeedsDone) => number): number => parts.reduce((total, part) => total + of(part), 0);
-  const faults: Record<string, number> = {};
-  for (const part of parts)
-    for (const [name, count] of Object.entries(part.faults)) faults[name] = (faults[name] ?? 0) + count;
   return {
     runs: sum(({ runs }) => runs),
     events: sum(({ events }) => events),
     violations: parts.flatMap(({ violations }) => violations).sort((a, b) => a.seed - b.seed),
     nonConverged: sum(({ nonConverged }) => nonConverged),
-    faults,
+    faults: tally(parts.map(({ faults }) => faults)),
+    places: tally(parts.map(({ places }) => places)),
     cpuSeconds: sum(({ cpuSeconds }) => cpuSeconds),
   };
+}
+
+function tally(counts: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
+  const sums: Record<string, number> = {};
+  for (const [name, count] of counts.flatMap((one) => Object.entries(one))) sums[name] = (sums[name] ?? 0) + count;
+  return sums;
 }

@@ -321,6 +321,31 @@ describe('a connectionVersion below the high-water of the same connection', () =
   });
 });
 
+describe('another connection', () => {
+  test('under an unchanged version is another route: closed and opened anew, with a list of its own (M8)', () => {
+    const s = docsPublished();
+    const before = s.table.entries.get('ann/docs')?.generation;
+    s.read(6, { docs: connected(1, 'h2') });
+    expect(s.published).toEqual([]);
+    expect(s.owed).toEqual(['closeRoute docs', 'openRoute docs']);
+    expect(s.closeAll().open('docs').published).toEqual(['ann/docs']);
+    expect(s.table.entries.get('ann/docs')?.generation).not.toBe(before);
+    expect(s.anomalies).toEqual([]);
+  });
+});
+
+describe('an account switch', () => {
+  test('leaves the routes of this device as they are, handle and all (M17)', () => {
+    const s = docsPublished().installed('files', { kind: 'stdio', authorization: 'none' }).open('files');
+    const before = s.table.entries.get('/files');
+    s.signIn('bob');
+    expect(s.published).toEqual(['/files']);
+    expect(s.table.entries.get('/files')).toBe(before);
+    expect(s.owed).not.toContain('openRoute files');
+    expect(s.owed).not.toContain('closeRoute files');
+  });
+});
+
 describe('an absent connector', () => {
   test('of a complete snapshot is disconnected, its version kept', () => {
     const s = docsPublished().read(6, {});

@@ -5,13 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import * as dacapo from '../../src/index.ts';
+import { plainHost, simulate } from '../../src/simulate/index.ts';
 import { root } from './syntax.ts';
 
 const example = join(root, 'examples/embed.ts');
+const inTheStorm = join(root, 'examples/simulate.ts');
 
-/** Runs the example to its end. */
-function embed(...args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', example, ...args], { cwd: root, timeout: 60_000 });
+const embed = (...args: readonly string[]): ReturnType<typeof runExample> => runExample(example, args);
+
+/** Runs an example to its end. */
+function runExample(
+  program: string,
+  args: readonly string[] = [],
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], { cwd: root, timeout: 60_000 });
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (chunk: string) => (text[name] += chunk));
@@ -44,6 +51,26 @@ test('the example runs on a log on disk, and goes on where it ended', { timeout:
   const second = await embed(join(folder, 'log.sqlite'));
   expect([first, second].map(({ stdout }) => said.exec(stdout)?.[1])).toEqual(['5', '10']);
   rmSync(folder, { recursive: true });
+});
+
+test('the example of a host in the storm has at most thirty lines, and its worlds hold the laws', async () => {
+  expect(readFileSync(inTheStorm, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(30);
+  const { code, stdout, stderr } = await runExample(inTheStorm, ['1', '40']);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^\d{4} events, 0 findings, 0 did not converge\n$/);
+});
+
+test('a host that keeps an outcome to itself is found by the storm', async () => {
+  const { nonConverged, findings } = await simulate({
+    ...{ seed: 1, runs: 20 },
+    host: (outside) => {
+      const perform = plainHost(outside);
+      return (effect, context) =>
+        effect.kind === 'openRoute' ? new Promise(() => undefined) : perform(effect, context);
+    },
+  });
+  expect(nonConverged).toBeGreaterThan(0);
+  expect(findings.map(({ law }) => law)).toContain('L9');
 });
 
 test('the curated door is these names, and losing one is a breaking change', () => {

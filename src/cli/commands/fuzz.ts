@@ -61,9 +61,10 @@ async function keepFirst({ violations }: SeedsDone, folder: string): Promise<str
 }
 
 /** Where the worlds have been. */
-function coverage({ faults }: SeedsDone): string {
-  const rows = Object.entries(faults).map(([name, count]) => [name, String(count)]);
-  return columns([['fault', 'times'], ...rows]);
+function coverage({ faults, places }: SeedsDone): string {
+  const rows = (of: Readonly<Record<string, number>>): readonly (readonly string[])[] =>
+    Object.entries(of).map(([name, count]) => [name, String(count)]);
+  return columns([['fault', 'times'], ...rows(faults), ['place', 'times'], ...rows(places)]);
 }
 
 function summary(done: SeedsDone, seed: number, kept: string | null): readonly string[] {
