@@ -69,6 +69,26 @@ describe('a call by an outdated contract', () => {
     expect([count(heard, 'tools/list'), count(heard, 'tools/call')]).toEqual([1, 0]);
   });
 
+  test('is not made when a person confirmed what the tool was before', async () => {
+    const tools = [withHeader('Old')];
+    const { url, heard } = await scripted((one, response) => resultTo(one, response, text('ok')), tools);
+    const { url: door, authority } = await world(url, { gateway: { now: tickingBy(2_000) } });
+    const { callTool } = authority;
+    authority.callTool = async (question, options) => ({
+      ...(await callTool(question, options)),
+      risk: 'HIGH' as const,
+    });
+    await ask(door);
+    tools[0] = withHeader('New');
+    const asked = callOf('t', { a: 'x' }, { headers: { 'mcp-param-new': 'x' } });
+    expect((await ask(door, asked)).message.error?.code).toBe(-32602);
+    expect([count(heard, 'tools/list'), count(heard, 'tools/call')]).toEqual([2, 0]);
+    expect((await authority.reported('not_sent')).detail).toBe('-32602');
+    // What was served since is what the next confirmation is of.
+    expect((await ask(door, asked)).status).toBe(200);
+    expect(count(heard, 'tools/call')).toBe(1);
+  });
+
   test('is never held against what another account was served', async () => {
     const { url, heard } = await scripted((one, response) => resultTo(one, response, text('ok')), [withHeader('A')]);
     const { url: door, authority } = await world(url);

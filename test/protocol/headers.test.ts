@@ -138,6 +138,7 @@ describe('the envelope', () => {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     });
     expect(made).not.toContain('sh.tutti');
+    expect(made.split('io.modelcontextprotocol/protocolVersion')).toHaveLength(2);
   });
 
   it('knows reserved prefixes by their second label', () => {

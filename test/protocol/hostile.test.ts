@@ -10,6 +10,8 @@ import { event, json, postOver, result, stream, text } from '../support/protocol
 const call = { name: 't', bindings: [], args: undefined };
 const done = (id: unknown): object => result(id, text('é𝕏 done'));
 
+const refused = { jsonrpc: '2.0', id: 1, error: { code: -33001, message: 'authorize' } };
+
 describe('an answer outside the protocol fails at once', () => {
   it.each([
     ['202 without a body', 202, {}, ''],
@@ -36,6 +38,7 @@ describe('an answer outside the protocol fails at once', () => {
       JSON.stringify(done(1)),
     ],
     ['a redirect', 307, { location: 'https://elsewhere.example/' }, ''],
+    ['an error on a redirect', 307, { 'content-type': 'application/json', location: '/' }, JSON.stringify(refused)],
     ['a stream that ends empty', 200, { 'content-type': 'text/event-stream' }, ''],
     ['a stream without the answer', 200, { 'content-type': 'text/event-stream' }, ': nothing\n\n'],
     ['an event that is no JSON', 200, { 'content-type': 'text/event-stream' }, 'data: {\n\n'],

@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
+import { createModernClient } from '../../src/protocol/client.ts';
 import { Ending, type Stop } from '../../src/protocol/stop.ts';
 import { postStreamed, type Reading } from '../../src/protocol/streamedPost.ts';
 
@@ -90,6 +91,21 @@ test('an answer that breaks off rejects, and so does a server that is not there'
   await nobody.destroy();
 });
 
+test('a stream that would stay open is closed when its answer is there', async () => {
+  const closed: unknown[] = [];
+  const { post } = await served((response) => {
+    response.on('close', () => closed.push(response.writableFinished));
+    const result = { resultType: 'complete', content: [] };
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n\n`);
+  });
+  const clientInfo = { name: 'test', version: '1' };
+  const options = { url: 'http://unused.example/', clientInfo, connectorVersion: null, now: () => 0 };
+  const client = createModernClient({ ...options, post: () => post() });
+  expect(await client.callTool({ name: 't', bindings: [], args: undefined })).toMatchObject({ ok: true });
+  await expect.poll(() => closed).toEqual([false]);
+});
+
 test('an answer that is larger than it may be breaks off', async () => {
   const { post } = await served((response) => void response.end(Buffer.alloc(70_000, 97)), 4, { maxBytes: 65_536 });
   await expect(post().then(({ body }) => textOf(body))).rejects.toThrow(RangeError);
@@ -140,7 +156,7 @@ test('a reader that rests is not sent more than it is held for, and gets all of 
     more();
   });
   const { body } = await post();
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  for (let before = -1; before !== written; await new Promise((resolve) => setTimeout(resolve, 400))) before = written;
   expect(written).toBeLessThan(32);
   let bytes = 0;
   for await (const chunk of body) bytes += chunk.byteLength;
