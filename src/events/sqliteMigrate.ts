@@ -2,8 +2,10 @@
 import type Database from 'better-sqlite3';
 import { Kysely, Migrator, SqliteDialect, type Migration } from 'kysely';
 import { closeSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { LogUnavailable, LogUnreadable } from './log.ts';
 import { codeOf } from './logError.ts';
+import { syncFolder } from './storeFile.ts';
 import { APPLICATION_ID, FORMAT, migrations as shipped, type LogTables } from './sqliteSchema.ts';
 
 const MAX_BACKUPS = 100;
@@ -71,6 +73,8 @@ function backUp(db: Database.Database, path: string): void {
     const target = `${path}.backup-${number}`;
     if (!createEmpty(target)) continue;
     db.prepare('vacuum into ?').run(target);
+    // The copy had a journal: should that come back after a power cut, it would undo the copy.
+    syncFolder(dirname(target));
     return;
   }
   throw new LogUnavailable(`there are ${MAX_BACKUPS} backups beside ${path}: move some away, then start again`);

@@ -1,4 +1,7 @@
 /** What became of a log: opened as its owner would, read whole, and appended to once more. */
+import Database from 'better-sqlite3';
+import { readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
   LogUnreadable,
@@ -34,6 +37,7 @@ export async function judge(path: string, wanted: Acknowledged): Promise<Judged>
     const { head } = log;
     compare(log, wanted);
     goesOn(log);
+    if (wanted.backup !== undefined) compareBackup(path, wanted.backup);
     return { verdict: 'held', text: '', head };
   } catch (error) {
     return { ...verdictOf(error), head: log?.head ?? 0 };
@@ -98,4 +102,23 @@ function goesOn(log: SqliteLog): void {
   const { head } = log;
   const [event] = log.append(eventsAfter(head, 1), head);
   if (event?.position !== head + 1 || log.verify().broken !== null) throw new Unlike('it does not go on');
+}
+
+/** Whether one of the copies is whole; one that was being written at the crash may lie beside it. */
+function compareBackup(path: string, events: number): void {
+  const folder = dirname(path);
+  const copies = readdirSync(folder).filter((name) => name.startsWith(`${basename(path)}.backup-`));
+  if (!copies.some((name) => isWhole(join(folder, name), events))) throw new Lost('no backup is whole');
+}
+
+function isWhole(path: string, events: number): boolean {
+  const db = new Database(path);
+  try {
+    const found = db.prepare<[], number>('select count(*) from events').pluck().get();
+    return found === events && db.pragma('integrity_check', { simple: true }) === 'ok';
+  } catch {
+    return false;
+  } finally {
+    db.close();
+  }
 }

@@ -38,6 +38,7 @@ export const matrix: readonly Row[] = [
     long: 4_000,
     ...held,
   },
+  { name: 'the same, migrating', how: 'cut-after-failed-sync', life: 'brief', short: 60, long: 1_000, ...held },
   { name: 'power cut in a recovery', how: 'cut-in-recovery', life: 'whole', short: 200, long: 4_000, ...held },
   {
     ...{

@@ -28,11 +28,14 @@ export class Place {
   readonly #child: string;
   #folders = 0;
 
-  /** Of a process that was started with {@link withShim} of `shim` and `control`. */
-  constructor(shim: string, control: Control) {
-    [this.#shim, this.#own] = [shim, control];
+  private constructor(shim: string, control: Control, child: string) {
+    [this.#shim, this.#own, this.#child] = [shim, control, child];
     this.#childs = new Control(join(this.#root, 'control'));
-    this.#child = compileChild('crash/child.ts', 'crash/workload.ts');
+  }
+
+  /** In a process that was started with {@link withShim} of `shim` and `control`. */
+  static async open(shim: string, control: Control): Promise<Place> {
+    return new Place(shim, control, await compileChild('crash/child.ts'));
   }
 
   /** A new folder with these files, for as long as `work` takes. */
@@ -117,7 +120,7 @@ export class Place {
       log.append(eventsAfter(0, 3));
       log.close();
       forget(path, ['checkpoints', 'segments', 'segmentParts'], '0001-events');
-      return { files: filesOf(folder), before: { ...nothing, head: 3 } };
+      return { files: filesOf(folder), before: { ...nothing, head: 3, backup: 3 } };
     });
   }
 

@@ -53,7 +53,7 @@ const cpuSeconds = (): number =>
   process.resourceUsage().userCPUTime / 1e6 + process.resourceUsage().systemCPUTime / 1e6;
 
 async function table(shim: string): Promise<readonly Worked[]> {
-  const place = new Place(shim, new Control(process.env['CRASH_CONTROL']!));
+  const place = await Place.open(shim, new Control(process.env['CRASH_CONTROL']!));
   const done: Worked[] = [];
   try {
     for (const row of matrix.filter(({ name }) => names.length === 0 || names.includes(name))) {

@@ -37,6 +37,8 @@ export interface Acknowledged {
   readonly head: number;
   readonly marks: readonly number[];
   readonly redacted: readonly number[];
+  /** How many events a copy beside the log must hold once it was opened, as the log was migrated then. */
+  readonly backup?: number;
 }
 export const nothing: Acknowledged = { head: 0, marks: [], redacted: [] };
 

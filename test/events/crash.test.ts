@@ -12,8 +12,8 @@ import { folder } from './samples.ts';
 
 const KILLS = 10;
 let script = '';
-beforeAll(() => {
-  script = compileChild('events/child/appender.ts');
+beforeAll(async () => {
+  script = await compileChild('events/child/appender.ts');
 });
 afterAll(removeChildren);
 

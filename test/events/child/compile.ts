@@ -1,38 +1,26 @@
 /**
- * Children as plain JavaScript, once a run: a loader that compiles while it loads costs each child more than a second, and a test
- * that kills ten of them would test patience.
+ * Children as plain JavaScript in a bundle, once a run: a loader that compiles while it loads costs each child more than a second, one
+ * that finds hundreds of files still costs more than the child's own work, and there are hundreds of children.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
+import { rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build } from 'vite';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** Under node_modules, so that packages are found from there. */
+const root = join(import.meta.dirname, '../../..');
+/** Under node_modules, so that the native package is found from there. */
 const out = join(root, 'node_modules', '.cache', 'dacapo-children', String(process.pid));
 
-/** Compiles the room, a script and the files beside it that it imports, all below test/, and returns the script's path. */
-export function compileChild(script: string, ...beside: readonly string[]): string {
-  const sources = readdirSync(join(root, 'src', 'events')).map((name) => join('src', 'events', name));
-  for (const file of [...sources, ...[script, ...beside].map((name) => join('test', name))]) compile(file);
-  writeFileSync(join(out, 'package.json'), '{"type":"module"}');
-  return join(out, 'test', script.replace(/ts$/, 'js'));
+/** Bundles a script below test/ with all it imports, and returns the bundle's path. */
+export async function compileChild(script: string): Promise<string> {
+  const outDir = join(out, basename(script, '.ts'));
+  await build({
+    ...{ root, configFile: false, logLevel: 'error', publicDir: false },
+    ssr: { noExternal: true, external: ['better-sqlite3'] },
+    build: { ssr: join(root, 'test', script), outDir },
+  });
+  return join(outDir, basename(script).replace(/ts$/, 'js'));
 }
 
 export function removeChildren(): void {
   rmSync(out, { recursive: true, force: true });
-}
-
-function compile(file: string): void {
-  const { outputText } = ts.transpileModule(readFileSync(join(root, file), 'utf8'), {
-    compilerOptions: {
-      target: ts.ScriptTarget.ES2023,
-      module: ts.ModuleKind.ESNext,
-      verbatimModuleSyntax: true,
-      rewriteRelativeImportExtensions: true,
-    },
-  });
-  const target = join(out, file.replace(/ts$/, 'js'));
-  mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, outputText);
 }
