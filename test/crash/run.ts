@@ -81,6 +81,7 @@ function again(): number {
     const shim = compileShim(folder);
     if (shim === undefined) {
       process.stderr.write(`skipped: gcc is not here, so none of ${String(matrix.length)} rows was worked out\n`);
+      if (isJson) process.stdout.write('[]\n');
       return 0;
     }
     const control = new Control(join(folder, 'control'));
