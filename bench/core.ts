@@ -1,6 +1,6 @@
 /**
  * The core, measured as ratios against a named baseline in the same run. Prints one JSON document. Sections by name, all without:
- * machine, pipeline, replay, ready, memory, latency. What each of them compares stands at the head of its file.
+ * machine, pipeline, perCall, replay, ready, memory, latency. What each of them compares stands at the head of its file.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { compiled } from './compiled.ts';
 import { latencyBench } from './coreLatency.ts';
 import { machineBench } from './coreMachine.ts';
 import { memoryBench } from './coreMemory.ts';
+import { perCallBench } from './corePerCall.ts';
 import { pipelineBench } from './corePipeline.ts';
 import { readyBench } from './coreReady.ts';
 import { replayBench } from './coreReplay.ts';
@@ -20,6 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'dacapo-bench-'));
 const sections: Readonly<Record<string, (folder: string) => object | Promise<object>>> = {
   machine: machineBench,
   pipeline: pipelineBench,
+  perCall: perCallBench,
   replay: replayBench,
   ready: readyBench,
   memory: memoryBench,
