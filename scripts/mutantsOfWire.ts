@@ -100,9 +100,9 @@ export const wireMutants: readonly WireMutant[] = [
   mutant('host/server/bindings.ts', 'any-bearer', 'timingSafeEqual(held.digest, given)', 'held.digest.length === given.length', 'host/access'), // prettier-ignore
   mutant('host/server/inFlight.ts', 'cancels-a-namesake', 'if (meant.length === 1)', 'if (meant.length > 0)', 'host/localServer'), // prettier-ignore
   mutant('host/server/listener.ts', 'two-hosts', "if (countOf(request, 'host') !== 1)", 'if (request.url === null)', 'host/access'), // prettier-ignore
-  mutant(through, 'answers-for-a-withdrawn-route', "  if (!isShown(options, route, handle))\n    throw refused(options, route, gone(route, 'while", "  if (handle === null)\n    throw refused(options, route, gone(route, 'while", 'host/localServer', 'host/remote'), // prettier-ignore
+  mutant(through, 'answers-for-a-withdrawn-route', "  if (!isShown(options, route, handle))\n    throw refused(options, route, gone(route, 'while", "  if (handle === null)\n    throw refused(options, route, gone(route, 'while", 'host/withdrawn'), // prettier-ignore
   mutant(through, 'refusal-as-an-http-status', 'return new McpError(code, { message, httpStatus: 200,', 'return new McpError(code, { message,', 'host/localServer', 'host/remote'), // prettier-ignore
-  mutant('host/server/listThrough.ts', 'lists-a-withdrawn-route', 'one.handle !== undefined && isShown(options, one.route, one.handle)', 'one.handle !== undefined', 'host/localServer', 'properties/l01-active-account'), // prettier-ignore
+  mutant('host/server/listThrough.ts', 'lists-a-withdrawn-route', 'one.handle !== undefined && isShown(options, one.route, one.handle)', 'one.handle !== undefined', 'host/withdrawn'), // prettier-ignore
   mutant('host/server/contracts.ts', 'contract-outlives-a-change', 'held.changes === handle.owner.changes()', 'held.changes >= 0', 'host/localServer'), // prettier-ignore
   mutant('host/server/cursor.ts', 'anybody-writes-cursors', 'if (given.length !== right.length || !timingSafeEqual(given, right))', 'if (given.length !== right.length)', 'host/routes'), // prettier-ignore
   mutant('host/server/names.ts', 'name-of-another', ' && !HASHED.test(tool)', '', 'host/names'),
