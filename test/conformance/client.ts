@@ -6,6 +6,7 @@ import { Agent } from 'undici';
 import { createModernClient, parseJson, rawAt, type Json, type Tool } from '../../src/protocol/index.ts';
 import { postOver } from '../support/protocol/peer.ts';
 import { valueOf } from '../support/protocol/client.ts';
+import { sampleArguments } from './sample.ts';
 
 interface Context {
   readonly toolCalls?: readonly { readonly name: string; readonly arguments?: unknown }[];
@@ -42,19 +43,9 @@ function jsonOf(value: unknown): Json {
 /** Arguments that fit a schema of flat properties; the echo tool is given the other's schema as the text it came as. */
 function sample({ name, text }: Tool, listed: readonly Tool[]): unknown {
   if (name === 'json_schema_echo') return `{"schema":${schemaOf('json_schema_2020_12_tool', listed)}}`;
-  const properties = JSON.parse(rawAt(text, ['inputSchema', 'properties']) ?? '{}') as Record<
-    string,
-    { type?: string }
-  >;
-  return Object.fromEntries(Object.entries(properties).map(([key, { type }]) => [key, example(type)]));
+  return sampleArguments(JSON.parse(rawAt(text, ['inputSchema', 'properties']) ?? '{}') as object);
 }
 
 function schemaOf(name: string, listed: readonly Tool[]): string {
   return rawAt(listed.find((tool) => tool.name === name)?.text ?? '{}', ['inputSchema']) ?? '{}';
-}
-
-function example(type: string | undefined): unknown {
-  if (type === 'number' || type === 'integer') return 5;
-  if (type === 'boolean') return true;
-  return type === 'object' ? {} : 'x';
 }

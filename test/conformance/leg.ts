@@ -18,10 +18,14 @@ export function runLeg(leg: Leg): Promise<LegResult> {
   return leg.side === 'client' ? clientLeg(leg) : serverLeg(leg);
 }
 
-const client = fileURLToPath(new URL('client.ts', import.meta.url));
-
 async function clientLeg({ scenarios, revision }: ClientLeg): Promise<LegResult> {
-  const command = `${process.execPath} --import ${import.meta.resolve('tsx')} ${client}`;
+  return judge(await runClient('client.ts', scenarios, revision), scenarios, new Set());
+}
+
+/** Runs a program of this folder, as a client, through scenarios; what the suite wrote about all of them. */
+export async function runClient(program: string, scenarios: readonly string[], revision: string): Promise<SuiteRun> {
+  const path = fileURLToPath(new URL(program, import.meta.url));
+  const command = `${process.execPath} --import ${import.meta.resolve('tsx')} ${path}`;
   const checks = new Map<string, readonly Check[]>();
   let [exitCode, stdout] = [0, ''];
   for (const scenario of scenarios) {
@@ -30,7 +34,7 @@ async function clientLeg({ scenarios, revision }: ClientLeg): Promise<LegResult>
     exitCode ||= run.exitCode;
     stdout += run.stdout;
   }
-  return judge({ exitCode, stdout, checks }, scenarios, new Set());
+  return { exitCode, stdout, checks };
 }
 
 async function serverLeg({ open, revision, required, expectedFailures }: ServerLeg): Promise<LegResult> {
