@@ -28,6 +28,8 @@ export const matrix: readonly Row[] = [
   { name: 'an operation fails, migrating', how: 'fail', life: 'brief', short: 30, long: Infinity, ...held },
   { name: 'no space from here on', how: 'full', life: 'whole', short: 60, long: Infinity, ...held },
   { name: 'no space, migrating', how: 'full', life: 'brief', short: 30, long: Infinity, ...held },
+  { name: 'no sync works from here on', how: 'unsynced', life: 'whole', short: 30, long: Infinity, ...held },
+  { name: 'no sync works, migrating', how: 'unsynced', life: 'brief', short: 12, long: Infinity, ...held },
   { name: 'power cut', how: 'cut', life: 'whole', short: 250, long: 12_000, ...held },
   { name: 'power cut, migrating', how: 'cut', life: 'brief', short: 200, long: 4_000, ...held },
   {

@@ -83,7 +83,7 @@ export class Place {
     });
   }
 
-  /** Lives in this process with a disk that refuses; `relent` gives it room again. Returns where it was left, closed. */
+  /** Lives in this process with a disk that refuses; `relent` ends that. Returns where it was left, closed. */
   async suffer(folder: string, life: LifeName, start: Start, mode: Mode, at: number, witness: Witness): Promise<void> {
     this.#own.arm(folder, mode, at);
     try {

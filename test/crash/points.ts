@@ -1,33 +1,27 @@
 /** One point of the table after the other: a log is brought to it, and what is left is judged. */
-import Database from 'better-sqlite3';
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogUnavailable, openSqliteLog } from '../../src/events/index.ts';
 import { Random } from '../../src/simulate/random.ts';
+import { bits, frames } from './damage.ts';
 import { atRandom, Disk, everything } from './disk.ts';
-import { judge, judgeReadOnly, type Judged } from './judge.ts';
+import { judge, type Judged } from './judge.ts';
 import type { Row } from './matrix.ts';
-import { filesOf, LOG, type Place, type Start } from './place.ts';
+import { LOG, type Place, type Start } from './place.ts';
 import type { Mode, Operation } from './shim.ts';
+import { spread, type Points } from './spread.ts';
 import { weakly } from './weakly.ts';
 import { eventsAfter, live, type Acknowledged } from './workload.ts';
 
 /** Chances that a sector which was not synced is on the disk after a power cut. */
 const KEPT = [0, 0.1, 0.5, 0.9, 1];
-/** Before a disk that is full has room again. */
+/** Before a disk that refuses all of a kind takes it again. */
 const REFUSALS = 2;
-
-export interface Point extends Judged {
-  /** Enough to find it again. */
-  readonly at: string;
-}
-type Points = AsyncGenerator<Point, void, void>;
 
 /** The points of a row, at most `limit` of them where there is no end to them. */
 export async function* pointsOf(place: Place, row: Row, limit: number): Points {
   const start = await place.start(row.life);
   if (row.how === 'kill' || row.how === 'half') yield* kills(place, row, start, limit);
-  if (row.how === 'fail' || row.how === 'full') yield* refusals(place, row, start, limit);
+  if (row.how === 'fail' || row.how === 'full' || row.how === 'unsynced') yield* refusals(place, row, start, limit);
   if (row.how === 'cut') yield* cuts(place, start, await recorded(place, row, start), limit);
   if (row.how === 'cut-after-failed-sync') yield* cutsAfterFailedSync(place, row, start, limit);
   if (row.how === 'cut-in-recovery') yield* cutsInRecovery(place, row, start, limit);
@@ -47,7 +41,8 @@ async function* kills(place: Place, row: Row, start: Start, limit: number): Poin
 
 async function* refusals(place: Place, row: Row, start: Start, limit: number): Points {
   const operations = counted(await recorded(place, row, start));
-  const numbers = operations.flatMap(({ kind }, index) => (row.how === 'fail' || kind === 'write' ? [index + 1] : []));
+  const met = row.how === 'full' ? 'write' : 'sync';
+  const numbers = operations.flatMap(({ kind }, index) => (row.how === 'fail' || kind === met ? [index + 1] : []));
   for (const number of spread(numbers, limit))
     yield await place.with(start.files, async (folder) => ({
       ...(await refusal(place, row, start, folder, number)),
@@ -55,7 +50,7 @@ async function* refusals(place: Place, row: Row, start: Start, limit: number): P
     }));
 }
 
-/** An operation that fails once is passed at the second try; a full disk refuses until it has room. */
+/** An operation that fails once is passed at the second try. */
 async function refusal(place: Place, row: Row, start: Start, folder: string, number: number): Promise<Judged> {
   let [said, refused] = [start.before, 0];
   const acknowledge = (all: Acknowledged): void => void (said = all);
@@ -135,67 +130,6 @@ async function recover(
   return log;
 }
 
-/** The WAL ends at, just before, just after and in the middle of each frame. What is cut off was synced, so it may be gone. */
-async function* frames(place: Place, start: Start): Points {
-  const FRAME = 24 + 4096;
-  const [files, wanted] = await place.with(start.files, async (folder) => {
-    let said = start.before;
-    const log = await live(join(folder, LOG), 'brief', { acknowledge: (all) => (said = all) }, start.before);
-    for (let batch = 1; batch < 12; batch++) log.append(eventsAfter(log.head, batch));
-    const image = filesOf(folder);
-    said = { ...said, head: log.head };
-    log.close();
-    return [image, said] as const;
-  });
-  const wal = files.get(`${LOG}-wal`)!;
-  for (let frame = 32; frame <= wal.length; frame += FRAME)
-    for (const size of [frame - 1, frame, frame + 24, frame + 24 + 2048]) {
-      const image = new Map([...files, [`${LOG}-wal`, wal.subarray(0, size)]]);
-      const judged = await place.with(image, (folder) => judge(join(folder, LOG), wanted));
-      yield { ...judged, at: `the WAL is cut off at ${String(size)}` };
-    }
-}
-
-/** Every bit, or about one of each byte: see the matrix. */
-async function* bits(place: Place, start: Start, limit: number): Points {
-  const [files, wanted] = await small(place, start);
-  const db = files.get(LOG)!;
-  const all = Array.from({ length: db.length * 8 }, (_, bit) => bit);
-  yield* place.stay(files, async function* (folder) {
-    const path = join(folder, LOG);
-    for (const bit of spread(all, limit)) {
-      const [at, mask] = [bit >> 3, 1 << (bit & 7)];
-      setByte(path, at, db[at]! ^ mask);
-      yield { ...(await judgeReadOnly(path, wanted)), at: `byte ${String(at)}, bit ${String(bit & 7)}` };
-      setByte(path, at, db[at]!);
-    }
-  });
-}
-
-function setByte(path: string, at: number, byte: number): void {
-  const file = openSync(path, 'r+');
-  writeSync(file, Buffer.of(byte), 0, 1, at);
-  closeSync(file);
-}
-
-/** A log with small pages: every table has one of its own, so with the usual ones it would be mostly air. */
-async function small(place: Place, start: Start): Promise<readonly [ReadonlyMap<string, Buffer>, Acknowledged]> {
-  return place.with(start.files, async (folder) => {
-    let said = start.before;
-    const path = join(folder, LOG);
-    const log = await live(path, 'brief', { acknowledge: (all) => (said = all) }, start.before);
-    for (let batch = 0; batch < 4; batch++) log.append(eventsAfter(log.head, 5));
-    said = { ...said, head: log.head };
-    log.close();
-    const db = new Database(path);
-    for (const pragma of ['journal_mode = DELETE', 'page_size = 512']) db.pragma(pragma);
-    db.exec('vacuum');
-    db.pragma('journal_mode = WAL');
-    db.close();
-    return [new Map([...filesOf(folder)].filter(([name]) => !name.includes('backup'))), said] as const;
-  });
-}
-
 /** Every operation of a life that nothing happens to, or that meets a failing sync. */
 function recorded(place: Place, row: Row, start: Start, failing = 0): Promise<readonly Operation[]> {
   const lived = (path: string, note: (all: Acknowledged) => void): ReturnType<typeof live> =>
@@ -211,10 +145,4 @@ const counted = (operations: readonly Operation[]): readonly Operation[] =>
 function nameOf(operations: readonly Operation[], number: number): string {
   const { kind, path, offset } = operations[number - 1]!;
   return `${kind} ${String(number)} of ${String(operations.length)} (${path.split('/').at(-1)!} at ${String(offset)})`;
-}
-
-/** At most `limit` of a list, first and last among them, evenly apart. */
-function spread<T>(list: readonly T[], limit: number): readonly T[] {
-  if (list.length <= limit) return list;
-  return Array.from({ length: limit }, (_, index) => list[Math.floor((index * (list.length - 1)) / (limit - 1))]!);
 }

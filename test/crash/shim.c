@@ -17,7 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum mode { OFF, COUNT, KILL, HALF, FAIL_ONCE, FULL };
+enum mode { OFF, COUNT, KILL, HALF, FAIL_ONCE, FULL, UNSYNCED };
 
 static struct control {
   int32_t mode, recorded;
@@ -74,12 +74,13 @@ static void record(char kind, long result, const char *path, int64_t offset, con
 
 static void die(void) { syscall(SYS_kill, getpid(), SIGKILL); }
 
-/* Counts an operation. Whether it fails (with errno set) instead of being done. */
-static int fails(int fills_disk) {
+/* Counts an operation of this kind. Whether it fails (with errno set) instead of being done. */
+static int fails(char kind) {
   int64_t now = ++control->count;
   if (control->mode == KILL && now == control->at) die();
   if (control->mode == FAIL_ONCE && now == control->at) return errno = EIO, 1;
-  if (control->mode == FULL && now >= control->at && fills_disk) return errno = ENOSPC, 1;
+  if (control->mode == FULL && now >= control->at && kind == 'W') return errno = ENOSPC, 1;
+  if (control->mode == UNSYNCED && now >= control->at && kind == 'S') return errno = EIO, 1;
   return 0;
 }
 
@@ -97,7 +98,7 @@ static ssize_t do_write(int fd, const void *data, size_t length, off_t offset) {
   }
   int64_t at = offset;
   if (offset < 0) at = fcntl(fd, F_GETFL) & O_APPEND ? lseek(fd, 0, SEEK_END) : lseek(fd, 0, SEEK_CUR);
-  long result = fails(1) ? -1 : put(fd, data, length, offset);
+  long result = fails('W') ? -1 : put(fd, data, length, offset);
   record('W', result, path, at, data, result < 0 ? length : (size_t)result);
   return result;
 }
@@ -122,7 +123,7 @@ ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t at) { re
 
 static int do_sync(long call, int fd) {
   const char *path = watched_path(fd);
-  long result = path != NULL && fails(0) ? -1 : syscall(call, fd);
+  long result = path != NULL && fails('S') ? -1 : syscall(call, fd);
   if (path != NULL) record('S', result, path, 0, "", 0);
   return (int)result;
 }
@@ -131,7 +132,7 @@ int fdatasync(int fd) { return do_sync(SYS_fdatasync, fd); }
 
 static int do_truncate(int fd, off_t size) {
   const char *path = watched_path(fd);
-  long result = path != NULL && fails(0) ? -1 : syscall(SYS_ftruncate, fd, size);
+  long result = path != NULL && fails('T') ? -1 : syscall(SYS_ftruncate, fd, size);
   if (path != NULL) record('T', result, path, size, "", 0);
   return (int)result;
 }
@@ -140,14 +141,14 @@ int ftruncate64(int fd, off64_t size) { return do_truncate(fd, size); }
 
 int unlink(const char *path) {
   int watched = is_watched(path);
-  long result = watched && fails(0) ? -1 : syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+  long result = watched && fails('U') ? -1 : syscall(SYS_unlinkat, AT_FDCWD, path, 0);
   if (watched) record('U', result, path, 0, "", 0);
   return (int)result;
 }
 
 int rename(const char *from, const char *to) {
   int watched = is_watched(from) || is_watched(to);
-  long result = watched && fails(0) ? -1 : syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+  long result = watched && fails('R') ? -1 : syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
   if (watched) record('R', result, from, 0, to, strlen(to));
   return (int)result;
 }

@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** In the order of `enum mode` in shim.c. `half` writes half and ends the process, `full` refuses every write from there on. */
-const MODES = ['off', 'count', 'kill', 'half', 'fail', 'full'] as const;
+/** In the order of `enum mode` in shim.c. `half` writes half and ends the process, `full` refuses every write from there on, `unsynced` every sync. */
+const MODES = ['off', 'count', 'kill', 'half', 'fail', 'full', 'unsynced'] as const;
 export type Mode = (typeof MODES)[number];
 
 /** One operation on a file. `note` is not one: it is what the process said at that point, see {@link Control.note}. */

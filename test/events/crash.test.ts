@@ -1,8 +1,6 @@
 /** The log on disk beside real processes, kills and disk errors. */
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { LogConflict, openSqliteLog, openSqliteLogReadOnly } from '../../src/events/index.ts';
@@ -73,17 +71,3 @@ async function appendUntilRefused(owner: Appender): Promise<number> {
   }
   return headOf(lines.at(-1));
 }
-
-it('a sync that failed records nothing, and the batch is taken on a connection that is new', async (test) => {
-  const path = join(folder(), 'log.db');
-  const [shim, flag] = [`${path}.so`, `${path}.fail`];
-  const source = fileURLToPath(new URL('child/failingSync.c', import.meta.url));
-  if (spawnSync('gcc', ['-shared', '-fPIC', '-o', shim, source, '-ldl']).status !== 0) test.skip('gcc is not here');
-  const owner = spawnAppender(script, 'steps', path, { LD_PRELOAD: shim, FAIL_SYNC: flag });
-  await owner.next();
-  expect(await owner.ask('append 2')).toBe('head 2');
-  writeFileSync(flag, '');
-  expect([await owner.ask('append 2'), await owner.ask('append 3')]).toEqual(['unavailable 2', 'unavailable 2']);
-  rmSync(flag);
-  expect([await owner.ask('append 2'), await owner.ask('verify')]).toEqual(['head 4', 'verified null']);
-});
