@@ -5,7 +5,16 @@ import type { LifeName } from './workload.ts';
 export interface Row {
   readonly name: string;
   readonly how:
-    'kill' | 'half' | 'fail' | 'full' | 'cut' | 'cut-after-failed-sync' | 'cut-in-recovery' | 'frames' | 'bits';
+    | 'kill'
+    | 'half'
+    | 'fail'
+    | 'full'
+    | 'unsynced'
+    | 'cut'
+    | 'cut-after-failed-sync'
+    | 'cut-in-recovery'
+    | 'frames'
+    | 'bits';
   readonly life: LifeName;
   /** Set by the test's own hand behind the product's back; FULL where absent. */
   readonly synchronous?: 'NORMAL' | 'OFF';
