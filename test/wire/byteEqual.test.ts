@@ -20,8 +20,10 @@ import { askModern, openDirect, post, renamed, scriptOf, toolsIn, type Asked } f
 
 const folder = mkdtempSync(join(tmpdir(), 'dacapo-equal-'));
 /** Copies of one world: what a server changes must not be seen by another. */
-const worlds = ['direct', 'local', 'door'].map((name) => join(folder, name));
-const [directWorld = '', localWorld = '', doorWorld = ''] = worlds;
+const worlds = ['direct', 'local', 'door', 'both'].map((name) => join(folder, name));
+const [directWorld = '', localWorld = '', doorWorld = '', bothWorld = ''] = worlds;
+/** The connector that stands for a public server behind the gateway, at the local server. */
+const far = (id: string): string => `far-${id}`;
 
 interface PublicServer {
   readonly id: string;
@@ -94,7 +96,7 @@ const asAgent = (): Readonly<Record<string, string>> => ({ authorization: `Beare
 beforeAll(async () => {
   for (const world of worlds) mkdirSync(join(world, 'files'), { recursive: true });
   writeFileSync(join(directWorld, 'files', 'a.txt'), 'é𝕏\r\n\ttext\u2028');
-  for (const world of [localWorld, doorWorld]) cpSync(directWorld, world, { recursive: true });
+  for (const world of worlds.slice(1)) cpSync(directWorld, world, { recursive: true });
   modern = await openOfficial();
   const authority = smallAuthority();
   const binding = {
@@ -114,35 +116,34 @@ beforeAll(async () => {
     authority.connections.set(`1/${id}`, { credential: CREDENTIAL, version: 1, state: 'connected' });
   };
   bind('sdk', modern.url, 'modern');
-  for (const { id, args, env } of servers) {
-    const bridge = await openBridge(args(doorWorld), env(doorWorld));
+  const bindBridge = async (id: string, { args, env }: PublicServer, world: string): Promise<void> => {
+    const bridge = await openBridge(args(world), env(world));
     bridges.push(bridge);
     bind(id, bridge.url, 'legacy');
+  };
+  for (const one of servers) {
+    await bindBridge(one.id, one, doorWorld);
+    await bindBridge(far(one.id), one, bothWorld);
   }
   gateway = await openGateway({ authority });
   control = await controlServer();
-  const line = {
-    connectorId: 'sdk',
-    connectorVersion: '1.0.0',
-    state: 'connected',
-    connectionId: 'c',
-    connectionVersion: 1,
-  };
-  control.answer = json({ revision: 1, connectors: [line] });
+  const remotes = ['sdk', ...servers.map(({ id }) => far(id))];
+  const connected = { connectorVersion: '1.0.0', state: 'connected', connectionId: 'c', connectionVersion: 1 };
+  control.answer = json({ revision: 1, connectors: remotes.map((connectorId) => ({ connectorId, ...connected })) });
   const sessionFile = join(folder, 'session.json');
   writeFileSync(sessionFile, JSON.stringify({ session_id: 's', cookie: `${sessionCookie}=${ANN}`, user_id: 'ann' }), {
     mode: 0o600,
   });
   const local = servers.map(({ id, args, env }) => ({ id, kind: 'stdio' as const, command: process.execPath, args: [...args(localWorld)], env: env(localWorld) })); // prettier-ignore
-  const remote = { id: 'sdk', kind: 'remote' as const, version: '1.0.0', binding: { bindingRef: 'sdk.primary' } };
+  const remote = remotes.map((id) => ({ id, kind: 'remote' as const, version: '1.0.0', binding: { bindingRef: `${id}.primary` } })); // prettier-ignore
   daemon = await daemonWith({
-    connectors: [...local, remote],
+    connectors: [...local, ...remote],
     controlUrl: control.url,
     mcpUrl: gateway.url,
     sessionFile,
   });
   await callControl(daemon.controlSocket, 'account.use', { account: 'ann' });
-  await published(daemon, 'everything', 'files', 'memory', 'sdk');
+  await published(daemon, ...servers.map(({ id }) => id), ...remotes);
 }, 120_000);
 afterAll(async () => {
   await daemon.close();
@@ -194,6 +195,17 @@ describe.each(servers)('the public server $id', ({ id, args, env, calls }) => {
       if (/^(?:write|create|add|delete)/.test(tool)) continue;
       const legacy = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call };
       expect(await post(daemon.mcpUrl, asAgent(), legacy)).toBe(result);
+    }
+  });
+
+  test('is listed and answers calls behind both, with the definitions and results that it gives', async () => {
+    const listed = toolsIn(await direct.ask('tools/list', {}));
+    const tools = listed.map((text) => renamed(text, (name) => naming.of(far(id), name)));
+    expect(ofConnector(far(id), toolsIn(await askModern(daemon.mcpUrl, asAgent(), 'tools/list')))).toEqual(tools);
+    for (const [index, [tool, argsOf]] of calls.entries()) {
+      const call = { name: naming.of(far(id), tool), arguments: argsOf(bothWorld) };
+      const result = withType(inWorld(bothWorld, own[index] ?? ''));
+      expect(await askModern(daemon.mcpUrl, asAgent(), 'tools/call', call)).toBe(result);
     }
   });
 
