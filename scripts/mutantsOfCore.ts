@@ -177,8 +177,8 @@ export const mutants: readonly Mutant[] = [
     'L5',
     'refused-handle-stays-wanted',
     belief,
-    '    ...regenerate(context),\n    overlay:',
-    '    ...context,\n    overlay:',
+    'return regenerate(context, {\n    overlay: { position,',
+    'return tried(context, {\n    ...context,\n    overlay: { position,',
   ),
   mutant('L5', 'earlier-read-lifts-a-refusal', belief, 'read.startedAt < overlay.position || ', ''),
   mutant(
@@ -412,8 +412,8 @@ export const mutants: readonly Mutant[] = [
     'L13',
     'hash-misses-accounts',
     'reconcile/hash.ts',
-    'if (map === accounts) this.#markAccount(key, before as AccountRecord | undefined);',
-    'if (map === accounts) return;',
+    'if (map === this.#state.accounts) return accountText(record as AccountRecord);',
+    'if (map === this.#state.accounts) return null;',
   ),
   mutant('L13', 'log-skips-its-first-row', 'events/memoryLog.ts', 'Math.max(from, 1)', 'Math.max(from, 2)'),
   mutant(

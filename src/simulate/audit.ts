@@ -211,6 +211,8 @@ export class Audit {
     const before = this.#before.get(key);
     const shown = this.table.entries.get(key);
     if (shown !== undefined) this.#checkMeaning(key, shown, route);
+    if (shown !== undefined && shown.generation !== generationOf(route.machine.context))
+      this.#break('L7', `${key} is shown by a handle of another generation`);
     this.#judge(key, routeOwes(this.state, route));
     if (before !== undefined && before !== route)
       this.#judge(key, routeStep(event, before, route, this.#around(event)));

@@ -9,8 +9,10 @@
  */
 import { closedness, type Uint64 } from '../../events/index.ts';
 import { generationOf, type AccountContext, type RouteContext } from '../../machines/index.ts';
-import type { RouteRecord } from '../../reconcile/index.ts';
-import type { Stage } from './stage.ts';
+import type { AccountRecord, Head, RouteRecord } from '../../reconcile/index.ts';
+import type { Past } from './past.ts';
+import type { Work } from './small.ts';
+import type { Saved, Stage } from './stage.ts';
 
 const MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
@@ -74,53 +76,117 @@ function named(text: string): number {
   return number;
 }
 
+/** What the part of a route depends on besides its record and the work on it. */
+interface Setting {
+  readonly active: Head['active'];
+  readonly boot: number;
+  readonly now: number;
+  /** Where the read of the login that holds began; without one, every read begins later than everything. */
+  readonly startedAt: number;
+  readonly lines: readonly number[];
+}
+
+interface Base {
+  readonly setting: Setting;
+  readonly saved: Saved;
+  readonly parts: Uint32Array;
+}
+
+const isSame = (a: Setting, b: Setting): boolean =>
+  a.active === b.active &&
+  a.boot === b.boot &&
+  a.now === b.now &&
+  a.startedAt === b.startedAt &&
+  a.lines.every((line, index) => line === b.lines[index]);
+
 export class Encoder {
   readonly #stage: Stage;
-  readonly row = new Int32Array(1024);
+  readonly #row = new Int32Array(1024);
   #length = 0;
-  #now = 0;
-  /** Where the read of the login that holds began; without one, every read begins later than everything. */
-  #startedAt = Infinity;
-  readonly #generations: string[] = [];
-  readonly #epochs: number[] = [];
+  #setting: Setting = { active: null, boot: 0, now: 0, startedAt: Infinity, lines: [] };
+  /** Generations and epochs of one route, by their first appearance. */
+  readonly #generations = new Names<string>();
+  readonly #epochs = new Names<number>();
+  /** Two lanes a part: of the world first, then of each account, then of each route. */
+  readonly #parts: Uint32Array;
+  /** The state that the next ones are made from by one move each: what a move leaves alone is not written out again. */
+  #base: Base | null = null;
 
   constructor(stage: Stage) {
     this.#stage = stage;
+    this.#parts = new Uint32Array(2 * (1 + stage.names.length + stage.slots.length));
   }
 
-  /** Writes the row of the state on the stage and answers its length. It holds until the next call. */
-  write(): number {
-    const { state, around, slots, accounts } = this.#stage;
-    const { active, now } = state.head;
+  /** The states hashed from now on are neighbours of this one, which stands on the stage. */
+  from(saved: Saved): void {
+    this.#base = null;
+    this.hash(new Uint32Array(2));
+    this.#base = { setting: this.#setting, saved, parts: this.#parts.slice() };
+  }
+
+  /** Hash of the state on the stage, of 64 bits in two lanes. */
+  hash(into: Uint32Array): void {
+    const { names, slots, routes, accounts, around } = this.#stage;
+    this.#world();
+    const base = this.#base !== null && isSame(this.#base.setting, this.#setting) ? this.#base : null;
+    for (let index = 0; index < names.length; index++) {
+      const past = around.servers[names[index]!]!;
+      if (base !== null && isSameAccount(base.saved, index, accounts[index]!, past)) this.#copy(base, 1 + index);
+      else this.#account(index, past);
+    }
+    for (let slot = 0; slot < slots.length; slot++) {
+      const part = 1 + names.length + slot;
+      const same = base?.saved.routes[slot] === routes[slot];
+      if (base !== null && same && sameWork(base.saved.around.works, around.works, slot)) this.#copy(base, part);
+      else this.#route(part, slot, routes[slot]!);
+    }
+    hashRow(this.#parts, this.#parts.length, into, 0);
+  }
+
+  #copy({ parts }: Base, part: number): void {
+    this.#parts[2 * part] = parts[2 * part]!;
+    this.#parts[2 * part + 1] = parts[2 * part + 1]!;
+  }
+
+  #finish(part: number): void {
+    hashRow(this.#row, this.#length, this.#parts, 2 * part);
     this.#length = 0;
-    this.#now = now;
-    this.#startedAt = Infinity;
-    this.#put(active === null ? 0 : accounts.indexOf(active.account) + 1);
-    this.#put(around.login === null ? 0 : accounts.indexOf(around.login) + 1);
+  }
+
+  /** Everything but accounts and routes. */
+  #world(): void {
+    const { state, around, names, accounts } = this.#stage;
+    const { active, now, boot } = state.head;
+    let startedAt = Infinity;
+    this.#put(active === null ? 0 : names.indexOf(active.account) + 1);
+    this.#put(around.login === null ? 0 : names.indexOf(around.login) + 1);
     this.#put(around.release);
     this.#put(around.left);
     for (const fetch of around.fetches) {
       const current = fetch.epoch === active?.epoch && fetch.account === active.account;
-      if (current) this.#startedAt = fetch.startedAt;
+      if (current) startedAt = fetch.startedAt;
       // What an ended login was to be told is never looked at.
-      this.#put(current ? fetch.since.id : -1 - accounts.indexOf(fetch.account));
+      this.#put(current ? fetch.since.id : -1 - names.indexOf(fetch.account));
     }
-    for (const account of accounts) {
-      const { machine } = state.accounts.get(account)!;
-      this.#put(around.servers[account]!.id);
-      this.#put(named(machine.value));
-      this.#account(machine.context);
-    }
-    for (let slot = 0; slot < slots.length; slot++) this.#route(slot, this.#stage.record(slot));
     for (const { slot, epoch } of around.drops) this.#put(slot * 2 + bit(epoch === active?.epoch));
-    return this.#length;
+    this.#finish(0);
+    const lines = accounts.map(({ machine }) => machine.context.line);
+    this.#setting = { active, boot, now, startedAt, lines };
+  }
+
+  #account(index: number, past: Past): void {
+    const { value, context } = this.#stage.accounts[index]!.machine;
+    this.#put(past.id);
+    this.#put(named(value));
+    this.#context(context);
+    this.#finish(1 + index);
   }
 
   #put(value: number): void {
-    this.row[this.#length++] = value;
+    this.#row[this.#length++] = value;
   }
 
-  #account(context: AccountContext): void {
+  #context(context: AccountContext): void {
     this.#put(number(context.serverEpoch));
     this.#put(number(context.floor));
     this.#put(bit(context.torn) * 4 + bit(context.whole) * 2 + this.#answers(context.resetAt));
@@ -149,17 +215,18 @@ export class Encoder {
     this.#put(named(dissents.content));
   }
 
-  #route(slot: number, record: RouteRecord): void {
+  #route(part: number, slot: number, record: RouteRecord): void {
     const { context, value } = record.machine;
-    const { active, boot } = this.#stage.state.head;
+    const { active, boot } = this.#setting;
     const mine = active !== null && record.account === active.account;
-    this.#generations.length = this.#epochs.length = 0;
-    this.#name(this.#generations, generationOf(context));
-    this.#name(this.#epochs, record.account === null ? boot : mine ? active.epoch : 0);
+    this.#generations.begin(generationOf(context));
+    this.#epochs.begin(record.account === null ? boot : mine ? active.epoch : 0);
     this.#put(named(value) * 2 + bit(mine && context.seenIn === active.epoch));
-    if (record.account !== null) this.#belief(context, record.account);
-    if (record.account !== null) this.#fence(record);
-    this.#pending(record, context);
+    if (record.account !== null) {
+      this.#belief(context, slot);
+      this.#fence(record, slot);
+    }
+    this.#pending(context, slot);
     this.#put(record.handles.length);
     for (const { generation, epoch } of record.handles) this.#handle(generation, epoch);
     for (const work of this.#stage.around.works) {
@@ -167,17 +234,18 @@ export class Encoder {
       this.#put(work.kind === 'openRoute' ? 8 + work.could : 7);
       this.#handle(work.generation, work.epoch);
     }
+    this.#finish(part);
   }
 
   #handle(generation: string, epoch: number): void {
-    this.#put(this.#name(this.#generations, generation) * 256 + this.#name(this.#epochs, epoch));
+    this.#put(this.#generations.of(generation) * 256 + this.#epochs.of(epoch));
   }
 
-  #belief({ read, highWater, regress, unreadable, device }: RouteContext, account: string): void {
+  #belief({ read, highWater, regress, unreadable, device }: RouteContext, slot: number): void {
     this.#put(device === null ? 0 : named(device.release.digest) * 2 + bit(unreadable));
     if (read === null) this.#put(-1);
     else {
-      this.#put(number(read.stamp.revision) * 2 + bit(read.stamp.line === this.#lineOf(account)));
+      this.#put(number(read.stamp.revision) * 2 + bit(read.stamp.line === this.#lineOf(slot)));
       this.#put(closedness[read.entry.state]);
       this.#connection(read.entry);
     }
@@ -193,11 +261,10 @@ export class Encoder {
     this.#put(number(of.connectionVersion));
   }
 
-  #fence({ fence, account, machine: { context } }: RouteRecord): void {
+  #fence({ fence, machine: { context } }: RouteRecord, slot: number): void {
     if (fence === null) return this.#put(-1);
-    const line = this.#lineOf(account ?? '');
     // A fence of an older line binds nothing.
-    this.#put(fence.stamp.line < line ? -2 : number(fence.stamp.revision));
+    this.#put(fence.stamp.line < this.#lineOf(slot) ? -2 : number(fence.stamp.revision));
     this.#put(number(fence.connectionVersion));
     const { connectionIdHash, falls } = fence;
     const same = connectionIdHash === (context.read?.entry.connectionIdHash ?? null) && falls === context.falls;
@@ -205,7 +272,7 @@ export class Encoder {
   }
 
   /** Everything that waits: for a read, for time, or for an answer. */
-  #pending(record: RouteRecord, { overlay, strikes, tombstone, fault, attempts, openedAtMs }: RouteContext): void {
+  #pending({ overlay, strikes, tombstone, fault, attempts, openedAtMs }: RouteContext, slot: number): void {
     if (overlay === null) this.#put(-1);
     else {
       this.#put(this.#answers(overlay.position) * 2 + bit(overlay.confirmed));
@@ -218,58 +285,86 @@ export class Encoder {
       this.#connection(strikes);
     }
     if (tombstone === null) this.#put(-1);
-    else this.#tombstone(tombstone, record.account ?? '');
+    else this.#tombstone(tombstone, slot);
     this.#put(Math.min(attempts, MANY));
     this.#put(fault === null ? -1 : this.#since(fault.retryAtMs, 0) * 2 + bit(fault.contract));
     // How long a handle has lived is asked only to forgive failures.
     if (attempts > 0) this.#put(openedAtMs === null ? 1 : this.#since(openedAtMs, TEN_MINUTES_MS));
   }
 
-  #tombstone(tombstone: NonNullable<RouteContext['tombstone']>, account: string): void {
-    const { head } = this.#stage.state;
-    this.#put(bit(tombstone.epoch === head.active?.epoch) * 2 + bit(tombstone.line < this.#lineOf(account)));
+  #tombstone(tombstone: NonNullable<RouteContext['tombstone']>, slot: number): void {
+    const { active } = this.#setting;
+    this.#put(bit(tombstone.epoch === active?.epoch) * 2 + bit(tombstone.line < this.#lineOf(slot)));
     this.#put(number(tombstone.floor));
     this.#put(tombstone.answeredAt === null ? -1 : this.#answers(tombstone.answeredAt));
     this.#put(named(JSON.stringify(tombstone.needs)));
   }
 
-  #lineOf(account: string): number {
-    return this.#stage.state.accounts.get(account)?.machine.context.line ?? 0;
+  #lineOf(slot: number): number {
+    return this.#setting.lines[this.#stage.slots[slot]!.owner] ?? 0;
   }
 
   /** Whether the read of this login began at or after a position, so that it may answer what arose there. */
   #answers(position: number): number {
-    return bit(this.#startedAt >= position);
+    return bit(this.#setting.startedAt >= position);
   }
 
   /** An instant relative to now, in ms; what lies back further than `longMs` is all one. */
   #since(atMs: number, longMs: number): number {
-    return Math.max(atMs - this.#now, -longMs);
+    return Math.max(atMs - this.#setting.now, -longMs);
+  }
+}
+
+/** Small numbers by first appearance. Cleared by counting anew: an array that is cut costs more than all that it holds. */
+class Names<T> {
+  readonly #names: T[] = [];
+  #size = 0;
+
+  begin(first: T): void {
+    this.#names[0] = first;
+    this.#size = 1;
   }
 
-  #name<T>(names: T[], name: T): number {
-    const index = names.indexOf(name);
-    return index >= 0 ? index : names.push(name) - 1;
+  of(name: T): number {
+    for (let index = 0; index < this.#size; index++) if (this.#names[index] === name) return index;
+    this.#names[this.#size] = name;
+    return this.#size++;
   }
+}
+
+const isSameAccount = ({ accounts, around }: Saved, index: number, record: AccountRecord, past: Past): boolean =>
+  accounts[index] === record && around.servers[record.account] === past;
+
+/** Whether the same is under way for a route. */
+function sameWork(before: readonly Work[], after: readonly Work[], slot: number): boolean {
+  if (before === after) return true;
+  let at = 0;
+  for (const work of after) {
+    if (work.slot !== slot) continue;
+    while (at < before.length && before[at]!.slot !== slot) at++;
+    if (before[at++] !== work) return false;
+  }
+  while (at < before.length && before[at]!.slot !== slot) at++;
+  return at >= before.length;
 }
 
 const bit = (value: boolean): number => (value ? 1 : 0);
 const number = (value: Uint64 | null): number => (value === null ? -1 : Number(value));
 
-/** 64 bits over a row, in two lanes (the mixing of MurmurHash3, twice, differently seeded). */
-export function hashRow(row: Int32Array, length: number, into: Uint32Array): void {
+/** 64 bits over a row, in two lanes (the mixing of MurmurHash3, twice, differently seeded), written at a place. */
+function hashRow(row: Int32Array | Uint32Array, length: number, into: Uint32Array, at: number): void {
   let high = 0x9747b28c;
   let low = 0x3c6ef372;
   for (let i = 0; i < length; i++) {
-    const value = Math.imul(row[i]!, 0xcc9e2d51);
-    const mixed = Math.imul((value << 15) | (value >>> 17), 0x1b873593);
-    high ^= mixed;
-    high = Math.imul((high << 13) | (high >>> 19), 5) + 0xe6546b64;
-    low = Math.imul(low ^ row[i]!, 0x85ebca6b);
+    const value = row[i]! | 0;
+    const mixed = Math.imul(value, 0xcc9e2d51);
+    high ^= Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
+    high = (Math.imul((high << 13) | (high >>> 19), 5) + 0xe6546b64) | 0;
+    low = Math.imul(low ^ value, 0x85ebca6b);
     low ^= (low >>> 13) + high;
   }
-  into[0] = finish(high ^ length);
-  into[1] = finish(low ^ length);
+  into[at] = finish(high ^ length);
+  into[at + 1] = finish(low ^ length);
 }
 
 function finish(value: number): number {

@@ -1,8 +1,10 @@
 /** The laws over one move and over one state of a small world. */
-import { generationOf } from '../../machines/index.ts';
+import { generationOf, type RouteContext } from '../../machines/index.ts';
 import { dueForAccount, dueForRoute, evolve, project } from '../../reconcile/index.ts';
 import { RULES, SCHEMA, type Fact, type LoggedEvent } from '../../events/index.ts';
 import { accountStep, routeOwes, routeStep, type Broken } from '../transition.ts';
+
+import { routeMembers } from './encode.ts';
 import type { Saved, Stage } from './stage.ts';
 
 /** What a move must not have done. `before`: where it was made. */
@@ -10,13 +12,13 @@ export function judgeMove(stage: Stage, before: Saved): Broken {
   const { events, turns, slots, state } = stage;
   if (events.length === 0) return null;
   for (let slot = 0; slot < slots.length; slot++) {
-    const [from, to] = [before.routes[slot]!, stage.record(slot)];
+    const [from, to] = [before.routes[slot]!, stage.routes[slot]!];
     if (from === to) continue;
     const broken = stepThrough(stage, before, (event, around) => routeStep(event, from, to, around));
     if (broken !== null) return broken;
   }
   for (let i = 0; i < stage.accounts.length; i++) {
-    const to = state.accounts.get(stage.accounts[i]!)!;
+    const to = stage.accounts[i]!;
     const from = before.accounts[i]!;
     if (from === to) continue;
     const broken = accountStep(events.at(-1)!, from.machine.context, to.machine.context, state.head.now);
@@ -58,7 +60,7 @@ function exemptRest(stage: Stage, before: Saved): Broken {
     return null;
   for (let slot = 0; slot < stage.slots.length; slot++) {
     if (stage.slots[slot]!.account !== null) continue;
-    const record = stage.record(slot);
+    const record = stage.routes[slot]!;
     if (record.handles !== before.routes[slot]!.handles)
       return ['L15', `a ${event.type} moved a handle of this device`];
     const shown = before.table[slot];
@@ -68,16 +70,17 @@ function exemptRest(stage: Stage, before: Saved): Broken {
   return null;
 }
 
+const members = Object.keys(routeMembers) as (keyof RouteContext)[];
+
 /** A start takes handles and logins away, and nothing else (law L12). */
 function afterStart(stage: Stage, before: Saved, events: number): Broken {
   if (stage.events[0]!.type !== 'engine.started' || events === 0) return null;
   for (let slot = 0; slot < stage.slots.length; slot++) {
-    const [from, to] = [before.routes[slot]!, stage.record(slot)];
+    const [from, to] = [before.routes[slot]!, stage.routes[slot]!];
     if (to.handles.length > 0 || to.fence !== from.fence) return ['L12', 'a start kept a handle or lost a fence'];
-    const { device: _, ...known } = from.machine.context;
-    const { device: __, ...still } = to.machine.context;
-    for (const key of Object.keys(known) as (keyof typeof known)[])
-      if (known[key] !== still[key]) return ['L12', `a start changed ${key}`];
+    const [known, still] = [from.machine.context, to.machine.context];
+    for (const key of members)
+      if (key !== 'device' && known[key] !== still[key]) return ['L12', `a start changed ${key}`];
   }
   return null;
 }
@@ -101,22 +104,23 @@ const PROBE_EVERY = 8;
  * that the device was reported in. Whether a turn named every route it changed is asked of all the others.
  */
 function isUntouched(stage: Stage, before: Saved, slot: number): boolean {
-  const { state, slots, accounts } = stage;
-  const { account } = slots[slot]!;
-  if (before.routes[slot] !== stage.record(slot) || before.table[slot] !== stage.table[slot]) return false;
+  const { state, accounts } = stage;
+  const { owner } = stage.slots[slot]!;
+  if (before.routes[slot] !== stage.routes[slot]! || before.table[slot] !== stage.table[slot]) return false;
   if (before.head.boot !== state.head.boot || before.head.active !== state.head.active) return false;
-  if (account === null) return true;
-  return before.accounts[accounts.indexOf(account)]!.machine.value === state.accounts.get(account)!.machine.value;
+  return owner < 0 || before.accounts[owner]!.machine.value === accounts[owner]!.machine.value;
 }
 
 function judgeSlot(stage: Stage, slot: number): Broken {
   const { state, table } = stage;
   const { active, boot } = state.head;
-  const record = stage.record(slot);
+  const record = stage.routes[slot]!;
   const shown = table[slot]!;
   const derived = project(state, record);
   if (derived?.generation !== shown?.generation || derived?.epoch !== shown?.epoch)
     return ['L13', 'the table is not what the state says: a turn did not name a route that it changed'];
+  if (shown !== null && shown.generation !== generationOf(record.machine.context))
+    return ['L7', 'a handle of another generation is shown'];
   const broken = routeOwes(state, record);
   if (broken !== null) return broken;
   if (!isBegun(stage, slot)) return ['L14', 'something is owed that nobody was told to do'];
@@ -132,15 +136,15 @@ function judgeSlot(stage: Stage, slot: number): Broken {
 }
 
 function isBegun(stage: Stage, slot: number): boolean {
-  return dueForRoute(stage.state, stage.record(slot)).every((owed) => stage.isAtWork(slot, owed));
+  for (const owed of dueForRoute(stage.state, stage.routes[slot]!)) if (!stage.isAtWork(slot, owed)) return false;
+  return true;
 }
 
-function isFetching({ state, accounts, around }: Stage): boolean {
-  return accounts.every((account) =>
-    dueForAccount(state, account).every(({ epoch }) =>
-      around.fetches.some((fetch) => fetch.account === account && fetch.epoch === epoch),
-    ),
-  );
+function isFetching({ state, names, around }: Stage): boolean {
+  for (const account of names)
+    for (const { epoch } of dueForAccount(state, account))
+      if (!around.fetches.some((fetch) => fetch.account === account && fetch.epoch === epoch)) return false;
+  return true;
 }
 
 /** A refusal of another generation, or of another login, is tried on the state: it must change nothing (law L6). */
@@ -150,7 +154,7 @@ function lateProbe(stage: Stage): Broken {
   const slot = slots.findIndex(({ account }) => account !== null && account === active?.account);
   if (active === null || slot < 0) return null;
   const { connector } = slots[slot]!;
-  const generation = generationOf(stage.record(slot).machine.context);
+  const generation = generationOf(stage.routes[slot]!.machine.context);
   const word =
     position % 2 === 0
       ? { generation: `${generation}x`, epoch: active.epoch }

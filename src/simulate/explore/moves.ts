@@ -2,7 +2,19 @@
 import { uint64, type Fact, type Payload } from '../../events/index.ts';
 import { dueForRoute, nextWake } from '../../reconcile/index.ts';
 import { before, change, cut, garbled, restore, torn, type Past, type Reply } from './past.ts';
-import { mayStill, oneLess, type Around, type Drop, type Fetch, type Limit, type Work } from './small.ts';
+import {
+  mayStill,
+  spent,
+  withDrops,
+  withFetches,
+  withLogin,
+  withWorks,
+  type Around,
+  type Drop,
+  type Fetch,
+  type Limit,
+  type Work,
+} from './small.ts';
 import { activated, type Move, type Stage } from './stage.ts';
 
 /** The coarse clock of the small world: whatever waits for less than a minute has come when one has passed. */
@@ -37,13 +49,9 @@ const moved = (around: Around, facts: readonly Fact[], calm = false, advanceMs =
   calm,
 });
 
-/** The world after one of the things that may happen only so often, or `null` when it has. */
-const spend = (around: Around, limit: Limit): Around | null =>
-  mayStill(around.left, limit) ? { ...around, left: oneLess(around.left, limit) } : null;
-
 function fetchMoves(stage: Stage, fetch: Fetch, add: Add): void {
   const { active } = stage.state.head;
-  const around = { ...stage.around, fetches: without(stage.around.fetches, fetch) };
+  const around = withFetches(stage.around, without(stage.around.fetches, fetch));
   const truth = around.servers[fetch.account]!;
   // The reply of a login that has ended: whatever it says, it must change nothing.
   if (active?.account !== fetch.account || active.epoch !== fetch.epoch)
@@ -53,42 +61,53 @@ function fetchMoves(stage: Stage, fetch: Fetch, add: Add): void {
   for (; one !== fetch.since && one.parent !== null; one = one.parent)
     add(moved(around, [received(fetch, one.parent.reply)]));
   if (around.left === 0) return;
-  const { account, epoch } = fetch;
-  const failed: Fact = { type: 'snapshot.failed', data: { account, epoch, reason: 'HTTP 503', retryAfterMs: null } };
-  rarely(around, 'failedFetches', [failed], add);
-  if (one.parent !== null) rarely(around, 'lagging', [received(fetch, one.parent.reply)], add);
-  rarely(around, 'cut', [received(fetch, cut(truth))], add);
-  for (const connector of Object.keys(truth.lines)) {
-    const other = torn(truth, connector);
-    if (other !== null) rarely(around, 'torn', [received(fetch, other)], add);
-    rarely(around, 'garbled', [received(fetch, garbled(truth, connector))], add);
+  const { parent } = one;
+  rarely(around, 'failedFetches', add, () => failed(fetch));
+  if (parent !== null) rarely(around, 'lagging', add, () => received(fetch, parent.reply));
+  rarely(around, 'cut', add, () => received(fetch, cut(truth)));
+  for (const connector in truth.lines) {
+    const other = mayStill(around.left, 'torn') ? torn(truth, connector) : null;
+    if (other !== null) rarely(around, 'torn', add, () => received(fetch, other));
+    rarely(around, 'garbled', add, () => received(fetch, garbled(truth, connector)));
   }
 }
 
-function rarely(around: Around, limit: Limit, facts: readonly Fact[], add: Add): void {
-  const after = spend(around, limit);
-  if (after !== null) add(moved(after, facts));
+/** What may happen only so often. The fact is made only where it may: most states have nothing left of most of it. */
+function rarely(around: Around, limit: Limit, add: Add, fact: () => Fact): void {
+  if (mayStill(around.left, limit)) add(moved(spent(around, limit), [fact()]));
 }
+
+const failed = ({ account, epoch }: Fetch): Fact => ({
+  type: 'snapshot.failed',
+  data: { account, epoch, reason: 'HTTP 503', retryAfterMs: null },
+});
 
 const received = ({ account, epoch, startedAt }: Fetch, reply: Reply): Fact => ({
   type: 'snapshot.received',
-  data: { account, epoch, startedAt, ...reply },
+  data: {
+    account,
+    epoch,
+    startedAt,
+    serverEpoch: reply.serverEpoch,
+    revision: reply.revision,
+    complete: reply.complete,
+    entries: reply.entries,
+  },
 });
 
 function workMoves(stage: Stage, work: Work, add: Add): void {
-  const around = { ...stage.around, works: without(stage.around.works, work) };
+  const around = withWorks(stage.around, without(stage.around.works, work));
   if (work.kind === 'closeRoute') return add(moved(around, [outcome(stage, 'route.closed', work)], true));
-  const isDue = dueForRoute(stage.state, stage.record(work.slot)).some(
+  const isDue = dueForRoute(stage.state, stage.routes[work.slot]!).some(
     ({ kind, generation, epoch }) => kind === 'openRoute' && generation === work.generation && epoch === work.epoch,
   );
   const served = stage.isServed(work.slot);
   if ((work.could & 1) > 0) add(moved(around, [outcome(stage, 'route.opened', work)], isDue && served));
   if ((work.could & 2) > 0) add(moved(around, [openFailed(stage, work, 'rejected')], isDue && !served));
   if (!isDue) return add(moved(around, [openFailed(stage, work, 'aborted')], true));
-  if (mayStill(around.left, 'failedOpens'))
-    rarely(around, 'failedOpens', [openFailed(stage, work, 'unavailable')], add);
-  if (mayStill(around.left, 'falseRejections') && work.could === 1 && stage.slots[work.slot]!.account !== null)
-    rarely(around, 'falseRejections', [openFailed(stage, work, 'rejected')], add);
+  rarely(around, 'failedOpens', add, () => openFailed(stage, work, 'unavailable'));
+  if (work.could === 1 && stage.slots[work.slot]!.account !== null)
+    rarely(around, 'falseRejections', add, () => openFailed(stage, work, 'rejected'));
 }
 
 function without<T>(list: readonly T[], one: T): readonly T[] {
@@ -124,7 +143,7 @@ function openFailed(
 function dropMoves(stage: Stage, drop: Drop, add: Add): void {
   const { account, connector } = stage.slots[drop.slot]!;
   if (account === null) return;
-  const around = { ...stage.around, drops: without(stage.around.drops, drop) };
+  const around = withDrops(stage.around, without(stage.around.drops, drop));
   const of = { account, epoch: drop.epoch, connector };
   add(moved(around, [{ type: 'connection.dropFailed', data: { ...of, reason: 'HTTP 503' } }], true));
   const past = around.servers[account]!;
@@ -138,62 +157,78 @@ function clockMoves(stage: Stage, add: Add): void {
   const { state, around } = stage;
   const { active, now } = state.head;
   const busy = around.fetches.some(({ account, epoch }) => account === active?.account && epoch === active.epoch);
-  const asleep = spend(around, 'sleeps');
-  if (asleep !== null) add(moved(asleep, [tick('poll')], false, SLEEP_MS));
+  if (mayStill(around.left, 'sleeps')) add(moved(spent(around, 'sleeps'), POLL, false, SLEEP_MS));
   // A fetch is over in ten seconds, whatever becomes of it: a minute does not pass over one.
   if (busy) return;
   const next = nextWake(state);
-  if (next !== null && next <= now + MINUTE_MS) add(moved(around, [tick('wake')], true, MINUTE_MS));
-  else if (active !== null) add(moved(around, [tick('poll')], true, POLL_MS));
+  if (next !== null && next <= now + MINUTE_MS) add(moved(around, WAKE, true, MINUTE_MS));
+  else if (active !== null) add(moved(around, POLL, true, POLL_MS));
 }
 
-const tick = (reason: 'poll' | 'wake'): Fact => ({ type: 'clock.ticked', data: { reason } });
+const POLL: readonly Fact[] = [{ type: 'clock.ticked', data: { reason: 'poll' } }];
+const WAKE: readonly Fact[] = [{ type: 'clock.ticked', data: { reason: 'wake' } }];
 
 function peopleMoves(stage: Stage, add: Add): void {
   const { around, state, world } = stage;
   const epoch = state.head.epochs + 1;
   const { active } = state.head;
   if (active === null && around.login !== null) return add(moved(around, [activated(around.login, epoch)], true));
-  if (active !== null)
-    stage.slots.forEach(({ account, connector }, slot) => {
-      if (account !== active.account) return;
-      const dropping: Fact = { type: 'connection.dropping', data: { account, epoch: active.epoch, connector } };
-      rarely({ ...around, drops: [...around.drops, { slot, epoch: active.epoch }] }, 'drops', [dropping], add);
-    });
-  for (const account of stage.accounts)
-    rarely(around, 'resets', [{ type: 'server.reset', data: { account, acceptedBy: 'an operator' } }], add);
-  const release = 3 - around.release;
+  if (around.left === 0) return;
+  if (active !== null && mayStill(around.left, 'drops')) dropsOf(stage, active, add);
+  for (const account of stage.names)
+    rarely(around, 'resets', add, () => ({ type: 'server.reset', data: { account, acceptedBy: 'an operator' } }));
   const first = world.bound[0];
-  if (first !== undefined) rarely({ ...around, release }, 'upgrades', [stage.installed(first, release)], add);
-  if (isCrowded(around)) return;
-  for (const account of stage.accounts)
-    rarely({ ...around, login: account }, 'switches', [activated(account, epoch)], add);
+  const release = 3 - around.release;
+  if (first !== undefined && mayStill(around.left, 'upgrades'))
+    add(moved({ ...spent(around, 'upgrades'), release }, [stage.installed(first, release)]));
+  if (!mayStill(around.left, 'switches') || isCrowded(around)) return;
+  for (const account of stage.names)
+    rarely(withLogin(around, account), 'switches', add, () => activated(account, epoch));
   if (active !== null)
-    rarely({ ...around, login: null }, 'switches', [{ type: 'account.cleared', data: { epoch } }], add);
+    rarely(withLogin(around, null), 'switches', add, () => ({ type: 'account.cleared', data: { epoch } }));
+}
+
+function dropsOf(
+  { around, slots }: Stage,
+  { account, epoch }: NonNullable<Stage['state']['head']['active']>,
+  add: Add,
+): void {
+  slots.forEach((route, slot) => {
+    if (route.account !== account) return;
+    const { connector } = route;
+    const after = withDrops(around, [...around.drops, { slot, epoch }]);
+    rarely(after, 'drops', add, () => ({ type: 'connection.dropping', data: { account, epoch, connector } }));
+  });
 }
 
 /** So much is under way that people wait: the core's own effects are the only ones that go on. */
 function isCrowded({ fetches, works }: Around): boolean {
   if (fetches.length >= MAX_FETCHES) return true;
-  return works.some((work) => works.filter(({ slot }) => slot === work.slot).length > MAX_WORKS);
+  for (const { slot } of works) {
+    let here = 0;
+    for (const work of works) if (work.slot === slot) here++;
+    if (here > MAX_WORKS) return true;
+  }
+  return false;
 }
 
 /** Calls that are refused, and processes that die. */
 function shownMoves(stage: Stage, add: Add): void {
   const { around, table } = stage;
-  table.forEach((shown, slot) => {
-    if (shown === null) return;
+  for (let slot = 0; slot < table.length; slot++) {
+    const shown = table[slot];
+    if (shown == null) continue;
     const { account, connector, generation, epoch, stamp } = shown;
     const route = { account, connector, generation, epoch };
-    rarely(around, 'exits', [{ type: 'route.exited', data: { ...route, reason: 'exit code 1' } }], add);
-    if (account === null) return;
-    const rejected: Fact = {
+    rarely(around, 'exits', add, () => ({ type: 'route.exited', data: { ...route, reason: 'exit code 1' } }));
+    if (account === null) continue;
+    const rejected = (): Fact => ({
       type: 'call.rejected',
       data: { account, connector, generation, epoch, stamp, code: -33002 },
-    };
-    if (stage.isServed(slot)) rarely(around, 'falseRejections', [rejected], add);
-    else add(moved(around, [rejected]));
-  });
+    });
+    if (stage.isServed(slot)) rarely(around, 'falseRejections', add, rejected);
+    else add(moved(around, [rejected()]));
+  }
 }
 
 function serverMoves(stage: Stage, add: Add): void {
@@ -226,7 +261,7 @@ function hintMoves(stage: Stage, add: Add): void {
   const { around, state, world } = stage;
   const { active } = state.head;
   if (active === null) return;
-  rarely(around, 'bogusHints', [hint(active.account, 99)], add);
+  rarely(around, 'bogusHints', add, () => hint(active.account, 99));
   if (!world.hints) return;
   add(moved(around, [hint(active.account, null)]));
   const truth = around.servers[active.account]!;
@@ -236,7 +271,7 @@ function hintMoves(stage: Stage, add: Add): void {
   const old = new Set([...before(truth)].map(({ revision }) => revision));
   for (const revision of old)
     if (revision > floor && revision !== truth.revision)
-      rarely(around, 'lateHints', [hint(active.account, revision)], add);
+      rarely(around, 'lateHints', add, () => hint(active.account, revision));
 }
 
 const hint = (account: string, revision: number | null): Fact => ({
@@ -252,6 +287,7 @@ const hint = (account: string, revision: number | null): Fact => ({
 
 /** The process dies and starts again: whatever was under way died with it, and the device is reported anew. */
 function crashMoves(stage: Stage, add: Add): void {
-  const around = { ...stage.around, fetches: [], works: [], drops: [] };
-  rarely(around, 'crashes', stage.startFacts(), add);
+  if (!mayStill(stage.around.left, 'crashes')) return;
+  const { login, servers, left, release } = spent(stage.around, 'crashes');
+  add(moved({ login, servers, fetches: NONE, works: NONE, drops: NONE, left, release }, stage.startFacts()));
 }

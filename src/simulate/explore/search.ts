@@ -5,7 +5,7 @@
  */
 import { isNoise } from '../../reconcile/index.ts';
 import type { Violation } from '../law.ts';
-import { Encoder, hashRow } from './encode.ts';
+import { Encoder } from './encode.ts';
 import { judgeMove, judgeState, hasConverged } from './judge.ts';
 import { movesOf } from './moves.ts';
 import { Numbers, Seen } from './seen.ts';
@@ -84,6 +84,7 @@ export class Search {
   #expand(saved: Saved, index: number, next: Saved[], depth: number): void {
     const stage = this.#stage;
     stage.load(saved);
+    this.#encoder.from(saved);
     this.#calmFrom.push(this.#calmTo.length);
     movesOf(stage).forEach((move, place) => {
       stage.apply(move);
@@ -108,7 +109,7 @@ export class Search {
   /** The number of the state on the stage; a new one is judged and kept for the next layer. */
   #meet(from: number, place: number, next: Saved[], before: Saved | null): number {
     const stage = this.#stage;
-    hashRow(this.#encoder.row, this.#encoder.write(), this.#hash);
+    this.#encoder.hash(this.#hash);
     const added = this.#seen.add(this.#hash[0]!, this.#hash[1]!);
     if (added >= 0) return added;
     const index = -1 - added;

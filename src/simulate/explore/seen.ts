@@ -1,13 +1,12 @@
 /**
- * States that were met, by a hash of 64 bits in two lanes; nothing of the state itself is kept. Open addressing in typed arrays: 12
- * bytes a slot. Of ten million states, two share a hash with a chance of one in 300,000.
+ * States that were met, by a hash of 64 bits in two lanes; nothing of the state itself is kept. Open addressing in one typed array,
+ * four words a slot, so that a look-up meets one line of the cache and not three. Of ten million states, two share a hash with a
+ * chance of one in 300,000.
  */
 export class Seen {
   #capacity = 1 << 16;
-  #high = new Uint32Array(this.#capacity);
-  #low = new Uint32Array(this.#capacity);
-  /** Index of the state, from 1; 0: free. */
-  #index = new Uint32Array(this.#capacity);
+  /** High lane, low lane, index of the state from 1 (0: free), and one word for the alignment. */
+  #slots = new Uint32Array(this.#capacity * 4);
   #size = 0;
 
   get size(): number {
@@ -17,34 +16,37 @@ export class Seen {
   /** The index of a state: as it was given before, or the next one, negated (`-1 - index`), when it is new. */
   add(high: number, low: number): number {
     if (this.#size * 2 >= this.#capacity) this.#grow();
-    const at = this.#find(high, low);
-    if (this.#index[at]! > 0) return this.#index[at]! - 1;
-    this.#put(at, high, low, ++this.#size);
+    const at = find(this.#slots, high, low);
+    const index = this.#slots[at + 2]!;
+    if (index > 0) return index - 1;
+    put(this.#slots, at, high, low, ++this.#size);
     return -this.#size;
   }
 
-  #find(high: number, low: number): number {
-    const mask = this.#capacity - 1;
-    let at = low & mask;
-    while (this.#index[at]! > 0 && (this.#high[at] !== high || this.#low[at] !== low)) at = (at + 1) & mask;
-    return at;
-  }
-
-  #put(at: number, high: number, low: number, index: number): void {
-    this.#high[at] = high;
-    this.#low[at] = low;
-    this.#index[at] = index;
-  }
-
   #grow(): void {
-    const [high, low, index] = [this.#high, this.#low, this.#index];
+    const old = this.#slots;
     this.#capacity *= 2;
-    this.#high = new Uint32Array(this.#capacity);
-    this.#low = new Uint32Array(this.#capacity);
-    this.#index = new Uint32Array(this.#capacity);
-    for (let i = 0; i < index.length; i++)
-      if (index[i]! > 0) this.#put(this.#find(high[i]!, low[i]!), high[i]!, low[i]!, index[i]!);
+    const slots = new Uint32Array(this.#capacity * 4);
+    for (let at = 0; at < old.length; at += 4) {
+      const [high, low, index] = [old[at]!, old[at + 1]!, old[at + 2]!];
+      if (index > 0) put(slots, find(slots, high, low), high, low, index);
+    }
+    this.#slots = slots;
   }
+}
+
+/** Where the state is, or the free slot where it belongs. */
+function find(slots: Uint32Array, high: number, low: number): number {
+  const last = slots.length - 4;
+  let at = (low << 2) & last;
+  while (slots[at + 2]! > 0 && (slots[at] !== high || slots[at + 1] !== low)) at = (at + 4) & last;
+  return at;
+}
+
+function put(slots: Uint32Array, at: number, high: number, low: number, index: number): void {
+  slots[at] = high;
+  slots[at + 1] = low;
+  slots[at + 2] = index;
 }
 
 /** A list of 32-bit numbers that grows by blocks: an ordinary array would be copied and boxed. */

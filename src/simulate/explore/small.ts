@@ -67,8 +67,7 @@ export function leftOf(budget: Partial<Budget>): Left {
   return left;
 }
 export const mayStill = (left: Left, limit: Limit): boolean => ((left >>> places[limit]) & 3) > 0;
-/** One less of it. Only where {@link mayStill}. */
-export const oneLess = (left: Left, limit: Limit): Left => (left - (1 << places[limit])) | 0;
+const oneLess = (left: Left, limit: Limit): Left => (left - (1 << places[limit])) | 0;
 
 export interface SmallWorld {
   readonly name: string;
@@ -96,11 +95,13 @@ export interface SmallWorld {
 export interface Slot {
   readonly account: string | null;
   readonly connector: string;
+  /** Place of the account among those of the world; -1: this device. */
+  readonly owner: number;
 }
 
 export const slotsOf = ({ accounts, bound, exempt }: SmallWorld): readonly Slot[] => [
-  ...exempt.map((connector) => ({ account: null, connector })),
-  ...Object.keys(accounts).flatMap((account) => bound.map((connector) => ({ account, connector }))),
+  ...exempt.map((connector) => ({ account: null, connector, owner: -1 })),
+  ...Object.keys(accounts).flatMap((account, owner) => bound.map((connector) => ({ account, connector, owner }))),
 ];
 
 /** A snapshot on its way. `since`: the truth when it left; the reply may tell of that or of anything later. */
@@ -138,3 +139,57 @@ export interface Around {
   /** Release that the device has of the first bound connector. */
   readonly release: number;
 }
+
+// Written out, as a spread costs more than the move it is for.
+
+export const withFetches = (
+  { login, servers, works, drops, left, release }: Around,
+  fetches: readonly Fetch[],
+): Around => ({ login, servers, fetches, works, drops, left, release });
+
+export const withWorks = (
+  { login, servers, fetches, drops, left, release }: Around,
+  works: readonly Work[],
+): Around => ({
+  login,
+  servers,
+  fetches,
+  works,
+  drops,
+  left,
+  release,
+});
+
+export const withDrops = (
+  { login, servers, fetches, works, left, release }: Around,
+  drops: readonly Drop[],
+): Around => ({
+  login,
+  servers,
+  fetches,
+  works,
+  drops,
+  left,
+  release,
+});
+
+export const withLogin = ({ servers, fetches, works, drops, left, release }: Around, login: string | null): Around => ({
+  login,
+  servers,
+  fetches,
+  works,
+  drops,
+  left,
+  release,
+});
+
+/** One less of what may happen only so often. Only where {@link mayStill}. */
+export const spent = ({ login, servers, fetches, works, drops, left, release }: Around, limit: Limit): Around => ({
+  login,
+  servers,
+  fetches,
+  works,
+  drops,
+  left: oneLess(left, limit),
+  release,
+});

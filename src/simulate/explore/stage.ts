@@ -7,7 +7,6 @@ import {
   dueForAccount,
   dueForRoute,
   evolve,
-  findRoute,
   initialState,
   project,
   ScanDeadlines,
@@ -21,12 +20,21 @@ import {
 } from '../../reconcile/index.ts';
 import { installedFact } from '../device.ts';
 import { beginPast, type Line } from './past.ts';
-import { leftOf, slotsOf, type Around, type Fetch, type Slot, type SmallWorld, type Work } from './small.ts';
+import {
+  leftOf,
+  slotsOf,
+  withFetches,
+  withWorks,
+  type Around,
+  type Slot,
+  type SmallWorld,
+  type Work,
+} from './small.ts';
 
 /** All of a state, to come back to. Records are shared with its neighbours. */
 export interface Saved {
   readonly head: Head;
-  readonly connectors: readonly (readonly [string, Installed])[];
+  readonly connectors: readonly Installed[];
   readonly accounts: readonly AccountRecord[];
   readonly routes: readonly RouteRecord[];
   readonly table: readonly (PublishedRoute | null)[];
@@ -45,42 +53,48 @@ export interface Move {
 export class Stage {
   readonly world: SmallWorld;
   readonly slots: readonly Slot[];
-  readonly accounts: readonly string[];
+  /** Accounts by name, in the order of {@link accounts}. */
+  readonly names: readonly string[];
   readonly state: State = initialState(new ScanDeadlines());
   around: Around;
+  /** Records as they stand on the stage, in the order of slots, of accounts and of connectors. Replaced, never changed. */
+  routes: readonly RouteRecord[] = [];
+  accounts: readonly AccountRecord[] = [];
+  connectors: readonly Installed[] = [];
   /** What is shown, by slot. */
-  table: (PublishedRoute | null)[] = [];
+  table: readonly (PublishedRoute | null)[] = [];
   /** The turns of the last move and their events, oldest first. */
-  readonly turns: Turn[] = [];
-  readonly events: LoggedEvent[] = [];
+  turns: Turn[] = [];
+  events: LoggedEvent[] = [];
   /** Events of the prelude. */
   readonly begun: readonly LoggedEvent[];
-  #tableBefore: (PublishedRoute | null)[] = [];
-  #aroundBefore: Around;
+  readonly #installs: readonly string[];
+  #before: Saved;
 
   constructor(world: SmallWorld) {
     this.world = world;
     this.slots = slotsOf(world);
-    this.accounts = Object.keys(world.accounts);
-    this.around = this.#aroundBefore = beginning(world);
-    this.table = this.#tableBefore = this.slots.map(() => null);
+    this.names = Object.keys(world.accounts);
+    this.#installs = [...world.exempt, ...world.bound];
+    this.around = beginning(world);
+    this.table = this.slots.map(() => null);
+    this.#before = this.save();
     this.begun = this.#prelude().flatMap((facts) => {
       this.apply({ facts, advanceMs: 0, around: this.around, calm: true });
       return [...this.events];
     });
-    this.turns.length = 0;
+    this.turns = [];
   }
 
   /** How every story begins: a start, the device, and a login of each account, the last of which holds. */
   #prelude(): readonly (readonly Fact[])[] {
-    const logins = [...this.accounts].reverse().map((account, index): Fact[] => [activated(account, 2 + index)]);
+    const logins = [...this.names].reverse().map((account, index): Fact[] => [activated(account, 2 + index)]);
     return [this.startFacts(), ...logins];
   }
 
   /** A start of the process, with the device reported again. */
   startFacts(): readonly Fact[] {
-    const { exempt, bound } = this.world;
-    const installed = [...exempt, ...bound].map((connector) => this.installed(connector));
+    const installed = this.#installs.map((connector) => this.installed(connector));
     return [{ type: 'engine.started', data: { boot: 'boot', package: 'small', rules: RULES } }, ...installed];
   }
 
@@ -98,100 +112,101 @@ export class Stage {
     });
   }
 
-  record(slot: number): RouteRecord {
-    const { account, connector } = this.slots[slot]!;
-    return findRoute(this.state, account, connector)!;
-  }
-
   /** Folds the events of a move, shows what may be seen, and begins what is owed. */
   apply(move: Move): void {
-    const { state, turns, events } = this;
+    const { state } = this;
     const at = state.head.now + move.advanceMs;
-    this.#tableBefore = this.table;
-    this.#aroundBefore = this.around;
+    this.#before = this.save();
     this.around = move.around;
-    turns.length = events.length = 0;
-    for (const fact of move.facts) {
+    const turns: Turn[] = (this.turns = []);
+    const events: LoggedEvent[] = (this.events = []);
+    for (const { type, data } of move.facts) {
       const position = state.head.position + 1;
-      const { type, data } = fact;
       const event = { position, type, data, id: 'e', at, cause: null, schema: SCHEMA, rules: RULES } as LoggedEvent;
       events.push(event);
       turns.push(evolve(state, event));
     }
-    this.#refresh();
+    if (events.length === 0) return;
+    this.#lookAgain();
+    this.#begin();
   }
 
   /** Undoes the last move. */
   takeBack(): void {
     for (let i = this.turns.length - 1; i >= 0; i--) this.turns[i]!.takeBack();
-    this.table = this.#tableBefore;
-    this.around = this.#aroundBefore;
+    this.#show(this.#before);
   }
 
   save(): Saved {
-    const { state, around, table } = this;
-    return {
-      head: state.head,
-      connectors: [...state.connectors],
-      accounts: this.accounts.map((account) => state.accounts.get(account)!),
-      routes: this.slots.map((_, slot) => this.record(slot)),
-      table,
-      around,
-    };
+    const { routes, accounts, connectors, table, around, state } = this;
+    return { head: state.head, connectors, accounts, routes, table, around };
   }
 
+  /** Neighbours share most of their records, so only the others are put in their places. */
   load(saved: Saved): void {
     const { state } = this;
     state.head = saved.head;
-    for (const [connector, installed] of saved.connectors) state.connectors.set(connector, installed);
-    for (const record of saved.accounts) state.accounts.set(record.account, record);
-    for (const record of saved.routes) state.routes.get(record.account ?? '')!.set(record.connector, record);
-    this.table = saved.table as (PublishedRoute | null)[];
-    this.around = saved.around;
+    saved.connectors.forEach((installed, index) => {
+      if (installed !== this.connectors[index]) state.connectors.set(this.#installs[index]!, installed);
+    });
+    saved.accounts.forEach((record, index) => {
+      if (record !== this.accounts[index]) state.accounts.set(record.account, record);
+    });
+    saved.routes.forEach((record, index) => {
+      if (record !== this.routes[index]) state.routes.get(record.account ?? '')!.set(record.connector, record);
+    });
+    this.#show(saved);
+  }
+
+  #show({ routes, accounts, connectors, table, around }: Saved): void {
+    this.routes = routes;
+    this.accounts = accounts;
+    this.connectors = connectors;
+    this.table = table;
+    this.around = around;
+  }
+
+  /** Asked of the state and not of the turn: whether a turn names all that it changed is one of the questions. */
+  #lookAgain(): void {
+    const { routes, accounts, connectors } = this.state;
+    this.routes = renewed(this.routes, this.slots, ({ account, connector }) =>
+      routes.get(account ?? '')?.get(connector),
+    );
+    this.accounts = renewed(this.accounts, this.names, (account) => accounts.get(account));
+    this.connectors = renewed(this.connectors, this.#installs, (connector) => connectors.get(connector));
   }
 
   /** What the engine does after the fold: looks again at what the turns have touched, and at what has just come home. */
-  #refresh(): void {
-    if (this.events.length === 0) return;
-    const begun: Work[] = [];
-    const fetches: Fetch[] = [];
-    for (const slot of this.#touchedSlots()) {
-      this.#show(slot);
-      this.#beginWorks(slot, begun);
+  #begin(): void {
+    const { type, data } = this.events[0]!;
+    const home = type.startsWith('route.') && 'connector' in data ? data.connector : null;
+    const answered = type.startsWith('snapshot.') && 'account' in data ? data.account : null;
+    for (let slot = 0; slot < this.slots.length; slot++) {
+      if (this.slots[slot]!.connector !== home && !this.#isTouched(slot)) continue;
+      this.#publish(slot);
+      this.#beginWorks(slot);
     }
-    for (const account of this.accounts) {
-      const fetch = this.#isHeard(account) ? this.#beginFetch(account) : null;
-      if (fetch !== null) fetches.push(fetch);
-    }
-    const { around } = this;
-    if (begun.length > 0 || fetches.length > 0)
-      this.around = { ...around, works: [...around.works, ...begun], fetches: [...around.fetches, ...fetches] };
+    for (const account of this.names) if (account === answered || this.#isHeard(account)) this.#beginFetch(account);
   }
 
-  #show(slot: number): void {
-    const shown = project(this.state, this.record(slot));
+  #publish(slot: number): void {
+    const shown = project(this.state, this.routes[slot]!);
     if (shown === this.table[slot]) return;
-    if (this.table === this.#tableBefore) this.table = [...this.table];
-    this.table[slot] = shown;
+    const table = this.table.slice();
+    table[slot] = shown;
+    this.table = table;
   }
 
-  /** Slots of routes that a turn replaced, or whose account became something else, or whose effect has just come home. */
-  #touchedSlots(): readonly number[] {
-    const { slots, turns, events } = this;
-    const touched: number[] = [];
-    const [first] = events;
-    const home = first?.type.startsWith('route.') === true && 'connector' in first.data ? first.data.connector : null;
-    for (let slot = 0; slot < slots.length; slot++) {
-      const { account, connector } = slots[slot]!;
-      if (connector === home || turns.some((turn) => touches(turn, account, connector))) touched.push(slot);
-    }
-    return touched;
+  /** Whether a turn replaced the route, or its account became something else. */
+  #isTouched(slot: number): boolean {
+    const { account, connector } = this.slots[slot]!;
+    for (const turn of this.turns) if (touches(turn, account, connector)) return true;
+    return false;
   }
 
   #isHeard(account: string): boolean {
     for (const turn of this.turns) if (turn.accounts.includes(account)) return true;
-    const [first] = this.events;
-    return first?.type.startsWith('snapshot.') === true && 'account' in first.data && first.data.account === account;
+    return false;
   }
 
   /** Whether somebody is at work on an effect. */
@@ -202,18 +217,20 @@ export class Stage {
     return false;
   }
 
-  #beginWorks(slot: number, begun: Work[]): void {
-    for (const { kind, generation, epoch } of dueForRoute(this.state, this.record(slot))) {
+  #beginWorks(slot: number): void {
+    for (const { kind, generation, epoch } of dueForRoute(this.state, this.routes[slot]!)) {
       const work = { kind, slot, generation, epoch, could: this.isServed(slot) ? 1 : 2 };
-      if (!this.isAtWork(slot, work)) begun.push(work);
+      if (!this.isAtWork(slot, work)) this.around = withWorks(this.around, [...this.around.works, work]);
     }
   }
 
-  #beginFetch(account: string): Fetch | null {
+  #beginFetch(account: string): void {
     const [owed] = dueForAccount(this.state, account);
-    if (owed === undefined) return null;
-    for (const fetch of this.around.fetches) if (fetch.account === account && fetch.epoch === owed.epoch) return null;
-    return { account, epoch: owed.epoch, startedAt: this.state.head.position, since: this.around.servers[account]! };
+    if (owed === undefined) return;
+    const { fetches, servers } = this.around;
+    for (const fetch of fetches) if (fetch.account === account && fetch.epoch === owed.epoch) return;
+    const fetch = { account, epoch: owed.epoch, startedAt: this.state.head.position, since: servers[account]! };
+    this.around = withFetches(this.around, [...fetches, fetch]);
   }
 
   /** Whether the gateway would let the route be opened now. */
@@ -241,6 +258,18 @@ function beginning(world: SmallWorld): Around {
     left: leftOf(world.budget),
     release: 1,
   };
+}
+
+/** The list as it is now: the very same one where nothing in it is another. */
+function renewed<K, T>(list: readonly T[], keys: readonly K[], look: (key: K) => T | undefined): readonly T[] {
+  let now: T[] | null = list.length === keys.length ? null : new Array<T>(keys.length);
+  for (let index = 0; index < keys.length; index++) {
+    const one = look(keys[index]!)!;
+    if (now === null && one === list[index]) continue;
+    now ??= list.slice();
+    now[index] = one;
+  }
+  return now ?? list;
 }
 
 function touches({ upheaved, routes }: Turn, account: string | null, connector: string): boolean {
