@@ -10,7 +10,7 @@ const dacapo = 'dist/cli/main.js';
 const script = ['--import', 'tsx'];
 const tests = ['node_modules/vitest/vitest.mjs', 'run'];
 const env = { DACAPO_LONG: '1' };
-/** Each breaks a law within ten steps. */
+/** One of who may see, one of what was read, one of whom to believe. */
 const quickMutants = ['routes-of-any-account', 'unread-routes-are-wanted', 'adopts-at-the-second-dissent'];
 
 export const sections: readonly Section[] = [
