@@ -2,12 +2,13 @@
  * The wire, measured as ratios against a hand-written floor in the same run. Prints one JSON document.
  *
  * Every part is a process of its own, so that its CPU is its own: a hand-written upstream; callers by hand, by our client and by the
- * official one; and what may stand between, each before the same upstream: a pass-through by hand, the gateway with its authority in
- * the process and over gRPC, the official handler and client in the gateway's place, and the local server before the gateway. A call
+ * official one; and what may stand between, each before the same upstream: a pass-through by hand, on node:http alone and with undici's
+ * pool behind it, which is the leaner and is what `floor` means; the gateway with its authority in the process and over gRPC, the official handler and client in the gateway's place, and the local server before the gateway. A call
  * is a `tools/call` with a result of 1 KiB.
  *
  * - clients: CPU of the calling process for each call.
  * - hops: CPU of the process in between for each call, and the latency it adds to a direct call.
+ * - ratios: the middle of the ratios of the rounds, each of what was measured one after the other.
  * - badInputs: CPU and bytes held for each bad body.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -63,6 +64,7 @@ async function openCases(): Promise<{ readonly clients: readonly Case[]; readonl
   ];
   const authority = await started('authority', behind);
   const floor = await started('floor', behind);
+  const nodeFloor = await started('nodeFloor', behind);
   const gateway = await started('gateway', behind);
   const gatewayGrpc = await started('gateway', { ...behind, authority: authority.address.url });
   const sdkGateway = await started('sdkGateway', behind);
@@ -74,6 +76,7 @@ async function openCases(): Promise<{ readonly clients: readonly Case[]; readonl
     hops: [
       hop('direct', upstream),
       hop('floor', floor),
+      hop('nodeFloor', nodeFloor),
       hop('gateway', gateway),
       hop('gatewayGrpc', gatewayGrpc, { authority }),
       hop('sdk', sdkGateway),
@@ -101,21 +104,29 @@ async function warmUp(cases: readonly Case[]): Promise<void> {
 }
 
 /** Rounds of all cases in turns, so that a busy machine is busy for all of them; of each the middle. */
-async function measureAll(cases: readonly Case[], concurrency: number): Promise<Readonly<Record<string, Figures>>> {
-  const rounds: Figures[][] = [];
+async function measureAll(cases: readonly Case[], concurrency: number): Promise<Measured> {
+  const rounds: Table[] = [];
   for (let n = 0; n < ROUNDS; n++) {
-    const figures: Figures[] = [];
-    for (const one of cases) figures.push(await run(one, concurrency));
-    rounds.push(figures);
+    const figures: [string, Figures][] = [];
+    for (const one of cases) figures.push([one.name, await run(one, concurrency)]);
+    rounds.push(Object.fromEntries(figures));
   }
-  return Object.fromEntries(cases.map(({ name }, index) => [name, middle(rounds.map((figures) => figures[index] as Figures))])); // prettier-ignore
+  return { rounds, middle: Object.fromEntries(cases.map(({ name }) => [name, middle(rounds.map((table) => table[name] as Figures))])) }; // prettier-ignore
+}
+
+type Table = Readonly<Record<string, Figures>>;
+
+interface Measured {
+  readonly rounds: readonly Table[];
+  readonly middle: Table;
+}
+
+function middleOf(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
 function middle(figures: readonly Figures[]): Figures {
-  const of = (read: (one: Figures) => number): number => {
-    const sorted = figures.map(read).sort((a, b) => a - b);
-    return round(sorted[Math.floor(sorted.length / 2)] ?? NaN, 1);
-  };
+  const of = (read: (one: Figures) => number): number => round(middleOf(figures.map(read)), 1);
   const names = Object.keys(figures[0]?.cpuUs ?? {});
   const cpuUs = names.map((name) => [name, of((one) => one.cpuUs[name] ?? NaN)] as const);
   return {
@@ -126,7 +137,7 @@ function middle(figures: readonly Figures[]): Figures {
   };
 }
 
-function added(hops: Readonly<Record<string, Figures>>): object {
+function added(hops: Table): object {
   const { p50Us = NaN, p99Us = NaN } = hops['direct'] ?? {};
   const rows = Object.entries(hops).map(([name, one]) => {
     const latency = { addedP50Us: round(one.p50Us - p50Us, 1), addedP99Us: round(one.p99Us - p99Us, 1) };
@@ -135,19 +146,22 @@ function added(hops: Readonly<Record<string, Figures>>): object {
   return Object.fromEntries(rows) as object;
 }
 
-type Table = Readonly<Record<string, Figures>>;
 const cpu = (table: Table, name: string, process = 'hop'): number => table[name]?.cpuUs[process] ?? NaN;
 
-function ratios(clients: Table, hops: Table): object {
-  const [byHand, ours, sdk] = ['byHand', 'ours', 'sdk'].map((name) => cpu(clients, name, 'client')) as [number, number, number]; // prettier-ignore
-  const floor = cpu(hops, 'floor');
+function ratios(clients: Measured, hops: Measured): object {
+  const client = (name: string, below: string): number =>
+    round(middleOf(clients.rounds.map((table) => cpu(table, name, 'client') / cpu(table, below, 'client'))));
+  const hop = (name: string, below: string): number =>
+    round(middleOf(hops.rounds.map((table) => cpu(table, name) / cpu(table, below))));
+  const both = (table: Table): number => cpu(table, 'localAndGateway') + cpu(table, 'localAndGateway', 'gateway');
   return {
-    ourClientOverByHand: round(ours / byHand),
-    ourClientOverSdkClient: round(ours / sdk),
-    gatewayOverFloor: round(cpu(hops, 'gateway') / floor),
-    gatewayGrpcOverFloor: round(cpu(hops, 'gatewayGrpc') / floor),
-    gatewayOverSdkHandlerAndClient: round(cpu(hops, 'gateway') / cpu(hops, 'sdk')),
-    localAndGatewayOverFloor: round((cpu(hops, 'localAndGateway') + cpu(hops, 'localAndGateway', 'gateway')) / floor),
+    ourClientOverByHand: client('ours', 'byHand'),
+    ourClientOverSdkClient: client('ours', 'sdk'),
+    gatewayOverFloor: hop('gateway', 'floor'),
+    gatewayOverNodeFloor: hop('gateway', 'nodeFloor'),
+    gatewayGrpcOverFloor: hop('gatewayGrpc', 'floor'),
+    gatewayOverSdkHandlerAndClient: hop('gateway', 'sdk'),
+    localAndGatewayOverFloor: round(middleOf(hops.rounds.map((table) => both(table) / cpu(table, 'floor')))),
   };
 }
 
@@ -172,8 +186,9 @@ try {
   const report: Record<string, object> = {};
   for (const concurrency of CALLS.keys()) {
     note(`concurrency ${concurrency}`);
-    const [clientTable, hopTable] = [await measureAll(clients, concurrency), await measureAll(hops, concurrency)];
-    report[`c${concurrency}`] = { clients: clientTable, hops: added(hopTable), ratios: ratios(clientTable, hopTable) };
+    const [byClient, byHop] = [await measureAll(clients, concurrency), await measureAll(hops, concurrency)];
+    const tables = { clients: byClient.middle, hops: added(byHop.middle) };
+    report[`c${concurrency}`] = { ...tables, ratios: ratios(byClient, byHop) };
   }
   note('bad inputs');
   const bad = await badInputs(hops.filter(({ name }) => name === 'gateway' || name === 'localAndGateway'));

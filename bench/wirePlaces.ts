@@ -1,5 +1,5 @@
 /** What is called, each opened in a process of its own: the upstream, the floor, the gateway, the official parts, the local server. */
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { Agent, createServer, request as ask, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ const plain = (url: string): Address => ({ url, headers: {}, tool: 'echo' });
 
 export function open(role: string, options: PlaceOptions): Promise<Address> {
   const places: Readonly<Record<string, (options: PlaceOptions) => Promise<Address>>> = {
-    ...{ upstream, floor, authority, gateway, sdkGateway, local },
+    ...{ upstream, floor, nodeFloor, authority, gateway, sdkGateway, local },
   };
   const place = places[role];
   if (place === undefined) throw new Error(`no part of the bench is called ${role}`);
@@ -91,6 +91,23 @@ async function floor(options: PlaceOptions): Promise<Address> {
         response.writeHead(reply.statusCode, { 'content-type': 'application/json', 'content-length': answer.length });
         response.end(answer);
       });
+    });
+  return plain(`${await listen(pass)}/mcp`);
+}
+
+/** The same with nothing but node:http. */
+async function nodeFloor(options: PlaceOptions): Promise<Address> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  const pass: RequestListener = (request, response) =>
+    bodyOf(request, (body) => {
+      const { host: _, connection: __, ...headers } = request.headers;
+      const sent = ask(options.upstream ?? '', { agent, method: 'POST', headers }, (reply) =>
+        bodyOf(reply, (answer) => {
+          const answered = { 'content-type': 'application/json', 'content-length': answer.length };
+          response.writeHead(reply.statusCode ?? 502, answered).end(answer);
+        }),
+      );
+      sent.end(body);
     });
   return plain(`${await listen(pass)}/mcp`);
 }
