@@ -144,8 +144,19 @@ export function accountStep(event: LoggedEvent, from: AccountContext, to: Accoun
   if (to.line > from.line && !mayAdopt(event, from, nowMs)) return ['L3', `a ${event.type} adopted another line`];
   const lower = from.floor !== null && (to.floor === null || compareUint64(to.floor, from.floor) < 0);
   if (lower && to.line === from.line) return ['L3', 'the floor of an account fell without a new line'];
+  if (isBelow(event, from) && to.line === from.line && isAccepted(from, to))
+    return ['L3', 'a read from below the floor was accepted'];
   return wishStep(event, from, to) ?? wantedStep(event, from, to);
 }
+
+const isBelow = (event: LoggedEvent, { floor }: AccountContext): boolean =>
+  event.type === 'snapshot.received' && floor !== null && compareUint64(event.data.revision, floor) < 0;
+
+/** What only an accepted read does: it is remembered, ends a wish, or ends the count of dissents. */
+const isAccepted = (from: AccountContext, to: AccountContext): boolean =>
+  to.acceptedAtMs !== from.acceptedAtMs ||
+  (from.wish !== null && to.wish === null) ||
+  (from.dissents !== null && to.dissents === null);
 
 /** A server is taken for another one when it says so, when an operator does, or at the third dissent, a minute apart each. */
 function mayAdopt(event: LoggedEvent, from: AccountContext, nowMs: number): boolean {

@@ -1,6 +1,14 @@
 /** The laws over one move and over one state of a small world. */
 import { generationOf, type RouteContext } from '../../machines/index.ts';
-import { dueForAccount, dueForRoute, evolve, project } from '../../reconcile/index.ts';
+import {
+  dueForAccount,
+  dueForRoute,
+  evolve,
+  project,
+  type PublishedRoute,
+  type RouteRecord,
+  type State,
+} from '../../reconcile/index.ts';
 import { RULES, SCHEMA, type Fact, type LoggedEvent } from '../../events/index.ts';
 import { accountStep, routeOwes, routeStep, type Broken } from '../transition.ts';
 
@@ -112,26 +120,32 @@ function isUntouched(stage: Stage, before: Saved, slot: number): boolean {
 }
 
 function judgeSlot(stage: Stage, slot: number): Broken {
-  const { state, table } = stage;
-  const { active, boot } = state.head;
+  const { state } = stage;
   const record = stage.routes[slot]!;
-  const shown = table[slot]!;
+  const shown = stage.table[slot]!;
+  const wrong = shown === null ? null : (ownerOf(state, shown) ?? handleOwes(record, shown));
+  if (wrong !== null) return wrong;
   const derived = project(state, record);
   if (derived?.generation !== shown?.generation || derived?.epoch !== shown?.epoch)
     return ['L13', 'the table is not what the state says: a turn did not name a route that it changed'];
-  if (shown !== null && shown.generation !== generationOf(record.machine.context))
-    return ['L7', 'a handle of another generation is shown'];
   const broken = routeOwes(state, record);
   if (broken !== null) return broken;
-  if (!isBegun(stage, slot)) return ['L14', 'something is owed that nobody was told to do'];
-  if (shown === null) return null;
-  if (shown.epoch !== (shown.account === null ? boot : active?.epoch))
-    return ['L7', 'a handle of another login is shown'];
-  if (shown.account === null) return null;
-  if (shown.account !== active?.account) return ['L1', 'a route of another account is shown'];
-  if (shown.stamp?.line !== state.accounts.get(shown.account)?.machine.context.line)
-    return ['L3', 'a route is shown of a line of the server that was left'];
-  const closed = record.machine.context.read?.entry.state !== 'connected';
+  return isBegun(stage, slot) ? null : ['L14', 'something is owed that nobody was told to do'];
+}
+
+/** What is shown is of the account, the login and the line of the server that hold (laws L1, L3, L7). */
+function ownerOf({ head, accounts }: State, { account, epoch, stamp }: PublishedRoute): Broken {
+  const { active, boot } = head;
+  if (account !== null && account !== active?.account) return ['L1', 'a route of another account is shown'];
+  if (epoch !== (account === null ? boot : active?.epoch)) return ['L7', 'a handle of another login is shown'];
+  if (account === null || stamp?.line === accounts.get(account)?.machine.context.line) return null;
+  return ['L3', 'a route is shown of a line of the server that was left'];
+}
+
+/** What is shown is the handle that is wanted, of a connection that is believed to be open (laws L4, L7). */
+function handleOwes({ account, machine: { context } }: RouteRecord, { generation }: PublishedRoute): Broken {
+  if (generation !== generationOf(context)) return ['L7', 'a handle of another generation is shown'];
+  const closed = account !== null && context.read?.entry.state !== 'connected';
   return closed ? ['L4', 'a route is shown that is not believed to be connected'] : null;
 }
 

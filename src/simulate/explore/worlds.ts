@@ -144,4 +144,12 @@ export const quickWorlds: readonly SmallWorld[] = [
     hints: true,
     budget: { falseRejections: 1, lateHints: 1, torn: 1, lagging: 1, cut: 1, resets: 1, drops: 1, bogusHints: 1 },
   },
+  {
+    ...still,
+    name: 'quick-hinting',
+    about: 'one route whose server is named a revision that it never reaches; small enough to be explored to the end',
+    changes: [['ann', 'docs', 'rotate']],
+    depth: 1,
+    budget: { bogusHints: 1 },
+  },
 ];
