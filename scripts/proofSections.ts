@@ -23,9 +23,10 @@ export const sections: readonly Section[] = [
   { name: 'oracle', long: [...tests, 'test/machines/oracle.test.ts'], env },
   {
     name: 'mutants',
-    long: [...script, 'scripts/mutants.ts'],
+    long: [...script, 'scripts/mutants.ts', 'core'],
     short: [...script, 'scripts/mutants.ts', ...quickMutants],
   },
+  { name: 'wireMutants', long: [...script, 'scripts/mutants.ts', 'wire'] },
   { name: 'crashes', long: [...script, 'test/crash/run.ts', '--long'] },
   { name: 'golden', long: [...script, 'test/golden/versions.ts'] },
   { name: 'wire', long: [...tests, 'test/wire/hostile.test.ts', 'test/wire/crossings.test.ts'], env },
