@@ -52,7 +52,7 @@ async function succeeds(args: readonly string[], env: Readonly<Record<string, st
 
 function table(done: readonly Done[]): string {
   const rows = done.map(({ section, command, seconds, isGood }) =>
-    [section.padEnd(9), isGood ? 'passed' : 'failed', `${seconds.toFixed(0)} s`.padStart(7), command].join('  '),
+    [section.padEnd(11), isGood ? 'passed' : 'failed', `${seconds.toFixed(0)} s`.padStart(7), command].join('  '),
   );
   const failed = done.filter(({ isGood }) => !isGood).length;
   return [...rows, `${String(done.length - failed)} passed, ${String(failed)} failed`].join('\n');
