@@ -1,15 +1,25 @@
 /**
  * `npm run mutants [-- NAME …]`: applies one bug at a time to a copy of the sources and lets those look at it who must notice: the worlds
  * for the core, named tests for the wire. Prints a table; fails when a mutant survives, or no longer fits the code. A NAME is that of
- * a mutant, a law, or `core` or `wire` for all of one list.
+ * a mutant, a law, or `core` or `wire` for all of one list; `--write` puts what was found into docs/MUTANTS.md.
  */
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { mutants, type Mutant } from './mutantsOfCore.ts';
 import { wireMutants, type WireMutant } from './mutantsOfWire.ts';
+import { TABLE, tableWith } from './mutantsTable.ts';
 
 const root = join(import.meta.dirname, '..');
 /** Tests of the wire know what time it is: two at once make each other late. */
@@ -18,6 +28,15 @@ const LIMIT_MS = 600_000;
 
 type AnyMutant = Mutant | WireMutant;
 const isWire = (mutant: AnyMutant): mutant is WireMutant => 'tests' in mutant;
+
+/** Tests that must notice it, below test/; of the core only where no world does. */
+function testsOf(mutant: AnyMutant): readonly string[] {
+  if (isWire(mutant)) return mutant.tests;
+  if (mutant.byTest !== true) return [];
+  const prefix = `l${mutant.law.slice(1).padStart(2, '0')}-`;
+  const files = readdirSync(join(root, 'test/properties')).filter((file) => file.startsWith(prefix));
+  return files.map((file) => `properties/${file}`);
+}
 
 export interface Trial {
   readonly mutant: AnyMutant;
@@ -42,7 +61,7 @@ export function mutate(text: string, { name, find, replace }: AnyMutant): string
 
 /** A copy of everything a trial needs, with the bug in it. */
 function copyWith(mutant: AnyMutant): string {
-  const directory = copyOf(mutant.name, isWire(mutant) || mutant.byTest === true);
+  const directory = copyOf(mutant.name, testsOf(mutant).length > 0);
   const path = join(directory, 'src', mutant.file);
   writeFileSync(path, mutate(readFileSync(path, 'utf8'), mutant));
   return directory;
@@ -60,8 +79,9 @@ function copyOf(name: string, withTests: boolean): string {
 export async function tryMutant(mutant: AnyMutant): Promise<Trial> {
   const directory = copyWith(mutant);
   try {
-    if (isWire(mutant)) return await byNamedTests(mutant, directory);
-    return mutant.byTest === true ? await byTest(mutant, directory) : await byWorlds(mutant, directory);
+    const tests = testsOf(mutant);
+    if (isWire(mutant) || tests.length > 0) return await byTests(mutant, tests, directory);
+    return await byWorlds(mutant, directory);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -69,14 +89,26 @@ export async function tryMutant(mutant: AnyMutant): Promise<Trial> {
 
 const start = promisify(execFile);
 
-async function byWorlds(mutant: Mutant, directory: string): Promise<Trial> {
-  const trial = join(root, 'scripts/mutantsTrial.ts');
+/** The shortest trace that the exhaustive walk finds of a mutant of the core, or null. */
+export async function searchMutant(mutant: Mutant): Promise<Report['bySearch']> {
+  const directory = copyWith(mutant);
   try {
-    const { stdout } = await start(process.execPath, ['--import', 'tsx', trial, directory, mutant.law], {
-      timeout: LIMIT_MS,
-      cwd: root,
-    });
-    return verdict(mutant, JSON.parse(stdout) as Report);
+    return (await lookAt(mutant, directory, 'search')).bySearch;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function lookAt({ law }: Mutant, directory: string, how: 'search' | 'all'): Promise<Report> {
+  const trial = join(root, 'scripts/mutantsTrial.ts');
+  const args = ['--import', 'tsx', trial, directory, law, how];
+  const { stdout } = await start(process.execPath, args, { timeout: LIMIT_MS, cwd: root });
+  return JSON.parse(stdout) as Report;
+}
+
+async function byWorlds(mutant: Mutant, directory: string): Promise<Trial> {
+  try {
+    return verdict(mutant, await lookAt(mutant, directory, 'all'));
   } catch (error) {
     const words = error instanceof Error ? error.message.split('\n').slice(0, 6).join(' ') : String(error);
     return { mutant, killed: false, by: `no verdict: ${words}` };
@@ -91,20 +123,6 @@ function verdict(mutant: Mutant, { bySearch, bySeed, others }: Report): Trial {
   return { mutant, killed: by !== '', by: `${by === '' ? 'survived' : by}${also}` };
 }
 
-/** The law's own test must fail on the copy. */
-async function byTest(mutant: Mutant, directory: string): Promise<Trial> {
-  const number = mutant.law.slice(1).padStart(2, '0');
-  try {
-    await start(join(root, 'node_modules/.bin/vitest'), ['run', `test/properties/l${number}-`], {
-      timeout: LIMIT_MS,
-      cwd: directory,
-    });
-    return { mutant, killed: false, by: 'survived its test' };
-  } catch {
-    return { mutant, killed: true, by: `test/properties/l${number}-*` };
-  }
-}
-
 /** What vitest reports, as far as it is read. */
 interface TestReport {
   readonly testResults: readonly {
@@ -114,9 +132,9 @@ interface TestReport {
 }
 
 /** One of the named tests must fail on the copy, and say which. */
-async function byNamedTests(mutant: WireMutant, directory: string): Promise<Trial> {
-  const failed = await failedIn(directory, mutant.tests);
-  return { mutant, killed: failed !== null, by: failed ?? `survived ${mutant.tests.join(' ')}` };
+async function byTests(mutant: AnyMutant, tests: readonly string[], directory: string): Promise<Trial> {
+  const failed = await failedIn(directory, tests);
+  return { mutant, killed: failed !== null, by: failed ?? `survived ${tests.join(' ')}` };
 }
 
 /** The first test that fails, or why they did not run; null when all pass. */
@@ -146,7 +164,7 @@ function firstFailure({ testResults }: TestReport): string {
 
 /** A copy without a bug passes: otherwise a failure would prove nothing. */
 async function checkTests(chosen: readonly AnyMutant[]): Promise<void> {
-  const tests = [...new Set(chosen.filter(isWire).flatMap((mutant) => mutant.tests))];
+  const tests = [...new Set(chosen.flatMap(testsOf))];
   if (tests.length === 0) return;
   const directory = copyOf('none', true);
   const failed = await failedIn(directory, tests);
@@ -156,7 +174,8 @@ async function checkTests(chosen: readonly AnyMutant[]): Promise<void> {
 
 const groupOf = (mutant: AnyMutant): string => (isWire(mutant) ? 'wire' : mutant.law);
 
-async function main(names: readonly string[]): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
+  const names = args.filter((arg) => arg !== '--write');
   const wanted = (mutant: AnyMutant): boolean =>
     names.length === 0 ||
     [mutant.name, groupOf(mutant), isWire(mutant) ? 'wire' : 'core'].some((name) => names.includes(name));
@@ -168,8 +187,17 @@ async function main(names: readonly string[]): Promise<number> {
   );
   const trials = [...core, ...(await tryAll(chosen.filter(isWire), atOnce(true)))];
   const survivors = trials.filter(({ killed }) => !killed);
+  if (args.includes('--write')) writeTable(trials);
   process.stdout.write(`${String(trials.length - survivors.length)} passed, ${String(survivors.length)} failed\n`);
   return survivors.length === 0 && trials.length > 0 ? 0 : 1;
+}
+
+/** What this run has not tried stands as it was. */
+function writeTable(trials: readonly Trial[]): void {
+  const path = join(root, TABLE);
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const killed = trials.filter((trial) => trial.killed);
+  writeFileSync(path, tableWith(before, new Map(killed.map(({ mutant, by }) => [mutant.name, by]))));
 }
 
 async function tryAll(chosen: readonly AnyMutant[], workers: number): Promise<readonly Trial[]> {
