@@ -25,7 +25,7 @@ is where a simulated world met it. A name of a test: no world has what the mutan
 const WIRE = `
 ## Wire
 
-| mutant | in src/ | killed by one of the tests in |
+| mutant | in src/ | a test must notice it in |
 | --- | --- | --- |
 `;
 

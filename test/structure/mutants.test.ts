@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 import { mutate } from '../../scripts/mutants.ts';
 import { mutants } from '../../scripts/mutantsOfCore.ts';
 import { wireMutants } from '../../scripts/mutantsOfWire.ts';
+import { foundIn, TABLE, tableWith } from '../../scripts/mutantsTable.ts';
+import { lawNames } from '../../src/simulate/index.ts';
 
 const all = [...mutants, ...wireMutants];
 
@@ -19,4 +21,17 @@ test('no two have one name, and the tests that the wire’s name are there', () 
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   for (const { tests } of wireMutants) for (const file of tests) expect(existsSync(`test/${file}`), file).toBe(true);
   expect(wireMutants.length).toBeGreaterThanOrEqual(20);
+});
+
+test('the page has a row for each mutant and none besides, and every one of the core was killed when it was last tried', () => {
+  const page = readFileSync(TABLE, 'utf8');
+  expect(tableWith(page, new Map())).toBe(page);
+  const found = foundIn(page);
+  for (const { name } of mutants)
+    expect(found.get(name), name).toMatch(/^(prove in \d+ steps|seed \d+ at event|L\d+: )/);
+});
+
+test('every law has a mutant of the core, but the two that are broken outside of it', () => {
+  const laws = new Set<string>(mutants.map(({ law }) => law));
+  expect(lawNames.filter((law) => !laws.has(law))).toEqual(['L16', 'L17']);
 });
