@@ -1,4 +1,5 @@
 /** An open log file: its settings, made anew on every open, and its statements. */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { Statement } from 'better-sqlite3';
 import type { ChainPoint } from './chain.ts';
@@ -9,6 +10,8 @@ import type { Part, Segment } from './sqliteSegments.ts';
 import { assertSqliteVersion } from './storeFile.ts';
 
 const OWNER_WAIT_MS = 250;
+/** Of a file that SQLite makes when nobody says otherwise. */
+const PAGE_BYTES = 4_096;
 const READER_WAIT_MS = 1_000;
 const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
 
@@ -131,9 +134,36 @@ export function assertFormat(path: string, role: 'owner' | 'reader'): number {
   } catch (error) {
     const { cause } = error as Error;
     if (role === 'reader' || codeOf(cause) !== 'SQLITE_READONLY_ROLLBACK') throw error;
+    assertHalfMade(path);
     rollBackJournal(path);
     return formatOf(path);
   }
+}
+
+/**
+ * Our files are in WAL mode and have no journal, but for the one of a first start that was killed in the switch: a page at most, with
+ * nothing on it. Any other is somebody's, or of a newer version, and not ours to roll back. Read from the bytes, as SQLite would roll
+ * it back to tell; no handle of this process is open on it yet.
+ */
+function assertHalfMade(path: string): void {
+  const header = Buffer.alloc(100);
+  const file = openSync(path, 'r');
+  const { size } = fstatSync(file);
+  readSync(file, header, 0, header.length, 0);
+  closeSync(file);
+  const application = header.readUInt32BE(68);
+  if (application === APPLICATION_ID) assertKnown(path, header.readUInt32BE(60));
+  if (application !== 0 || size > PAGE_BYTES) throw foreign(path);
+}
+
+const foreign = (path: string): LogUnreadable =>
+  new LogUnreadable(`${path} is a database of another program: choose another path for the log`);
+
+function assertKnown(path: string, format: number): void {
+  if (format <= FORMAT) return;
+  throw new LogUnreadable(
+    `${path} was written by a newer version (format ${format}, known up to ${FORMAT}): upgrade; the file is untouched`,
+  );
 }
 
 function formatOf(path: string): number {
@@ -144,12 +174,8 @@ function formatOf(path: string): number {
     ) as [number, number];
     // One page may stand there without a table: WAL mode was on, and the process was killed before the first migration was through.
     if (application === 0 && db.prepare('select 1 from sqlite_master').get() === undefined) return 0;
-    if (application !== APPLICATION_ID)
-      throw new LogUnreadable(`${path} is a database of another program: choose another path for the log`);
-    if (format > FORMAT)
-      throw new LogUnreadable(
-        `${path} was written by a newer version (format ${format}, known up to ${FORMAT}): upgrade; the file is untouched`,
-      );
+    if (application !== APPLICATION_ID) throw foreign(path);
+    assertKnown(path, format);
     return format;
   } catch (error) {
     throw logError(error, path);
@@ -158,7 +184,7 @@ function formatOf(path: string): number {
   }
 }
 
-/** Only the switch to WAL mode has a journal. Who dies in it leaves one that a handle for reading cannot roll back. */
+/** A handle for reading cannot. */
 function rollBackJournal(path: string): void {
   const db = new Database(path, { fileMustExist: true, timeout: OWNER_WAIT_MS });
   try {

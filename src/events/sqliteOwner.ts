@@ -5,7 +5,7 @@
  */
 import { dirname } from 'node:path';
 import { BrokenChain, GENESIS, type ChainPoint } from './chain.ts';
-import { LogUnreadable } from './log.ts';
+import { LogUnavailable, LogUnreadable } from './log.ts';
 import { openDatabase, prepareStatements, type Connection } from './sqliteConnection.ts';
 import { foreignWriter, logError } from './logError.ts';
 import { closedLog, SqliteReader } from './sqliteReader.ts';
@@ -98,16 +98,19 @@ export function check(path: string, connection: Connection, expected?: ChainPoin
 
 /**
  * What an owner does with a file that it has just opened: what lies in the WAL may stand on a sync that failed, in this process or in
- * one before it, so nothing new is written behind it; and the name of the WAL must last before anything counts on it.
+ * one before it, so nothing new is written behind it; and the name of the WAL must last before anything counts on it. *Errors*:
+ * {@link LogUnavailable} while another program reads, which keeps the WAL as it is.
  */
 export function settle(path: string, connection: Pick<Connection, 'db'>): void {
-  emptyWal(connection);
+  if (!emptyWal(connection))
+    throw new LogUnavailable(`another program is reading ${path}: wait until it is done, then try again`);
   syncFolder(dirname(path));
 }
 
-/** Moves everything from the WAL into the file. A reader in the middle of a page delays it; the next call does it then. */
-export function emptyWal({ db }: Pick<Connection, 'db'>): void {
-  db.pragma('wal_checkpoint(TRUNCATE)');
+/** Moves everything from the WAL into the file. A reader in the middle of a page delays it, and it says `false`; the next call does it then. */
+export function emptyWal({ db }: Pick<Connection, 'db'>): boolean {
+  const [said] = db.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
+  return said?.busy === 0;
 }
 
 /** Undoes an open transaction, if the error left one. */

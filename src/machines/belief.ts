@@ -317,6 +317,7 @@ export function freeTombstone(context: RouteContext): RouteContext {
 }
 
 export const settleOpen = (context: RouteContext, { atMs }: Of<'opened'>): RouteContext => {
+  if (context.openedAtMs === atMs && context.fault === null) return context;
   const { overlay, strikes, count, attempts } = context;
   return tried(context, { overlay, strikes, count, attempts, openedAtMs: atMs, fault: null });
 };

@@ -180,11 +180,11 @@ export function countDissent(context: AccountContext, atMs: number, revision: Ui
   return { count: held.count + 1, lastAtMs: atMs, revision, content };
 }
 
-export const refuse = (context: AccountContext, { atMs, holdOffMs }: Of<'refused'>): AccountContext => ({
-  ...context,
-  wish: context.wish ?? context.epochAt,
-  notBeforeMs: atMs + holdOffMs,
-});
+export function refuse(context: AccountContext, { atMs, holdOffMs }: Of<'refused'>): AccountContext {
+  const notBeforeMs = atMs + holdOffMs;
+  if (context.wish !== null && context.notBeforeMs === notBeforeMs) return context;
+  return { ...context, wish: context.wish ?? context.epochAt, notBeforeMs };
+}
 
 export function fail(context: AccountContext, { atMs, retryAfterMs, jitter }: Of<'failed'>): AccountContext {
   const failures = context.failures + 1;
@@ -199,6 +199,7 @@ export function fail(context: AccountContext, { atMs, retryAfterMs, jitter }: Of
 export function heed(context: AccountContext, { position, revision }: Of<'hinted'>): AccountContext {
   if (context.floor !== null && compareUint64(revision, context.floor) <= 0) return context;
   const rises = context.wanted === null || compareUint64(revision, context.wanted.revision) > 0;
+  if (!rises && context.dissents === null) return context;
   const wanted = rises ? { revision, position, shorts: null } : context.wanted;
   return want(context, context.wish, wanted, null);
 }

@@ -4,7 +4,7 @@
  * hash (DESIGN 5.1). Binds only under the rules that wrote it.
  */
 import { hash } from 'node:crypto';
-import type { AccountRecord, RouteRecord, State } from './state.ts';
+import type { AccountRecord, Fence, RouteRecord, State } from './state.ts';
 import type { Turn } from './turn.ts';
 
 const LANES = 8;
@@ -122,4 +122,11 @@ const accountText = ({ ordinal, machine, since }: AccountRecord): string =>
   canonical(['account', ordinal, machine, since]);
 
 const routeText = ({ connector, machine, handles, fence, since, handledAt }: RouteRecord, ordinal: number): string =>
-  canonical(['route', ordinal, connector, machine, handles, fence, since, handledAt]);
+  canonical(['route', ordinal, connector, machine, handles, fence && fenceText(fence), since, handledAt]);
+
+/** As logs have hashed it from the first version on, whatever it looks like in memory: their marks must go on to hold. */
+const fenceText = ({ stamp, connectionVersion, connectionIdHash, falls }: Fence): object => ({
+  stamp,
+  connectionVersion,
+  water: `${connectionIdHash ?? ''}/${String(falls)}`,
+});

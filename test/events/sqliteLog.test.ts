@@ -66,20 +66,51 @@ it('a file that was killed between WAL mode and its first table is a new log', a
   expect([statSync(path).size > 0, log.head, log.append(eventsOf(1))[0]?.position]).toEqual([true, 0, 1]);
 });
 
-it('a journal left by a kill during the switch to WAL mode is rolled back', async () => {
-  const path = join(folder(), 'log.db');
+/** A database as a kill in the middle of a transaction leaves it: with a journal that has to be rolled back. */
+function interrupted(path: string, made: string, size?: number): readonly [Buffer, Buffer] {
   const db = new Database(path);
-  db.exec('pragma cache_size = 1; create table half (a); insert into half values (1); begin; update half set a = 2');
+  db.exec(`${made}; pragma cache_size = 1; begin; create table half (a)`);
   db.exec(
     'create table more as with recursive n(i) as (select 1 union all select i + 1 from n limit 5000) select i from n',
   );
-  const left = [readFileSync(path), readFileSync(`${path}-journal`)] as const;
+  const left = [readFileSync(path).subarray(0, size), readFileSync(`${path}-journal`)] as const;
   db.exec('rollback');
   db.close();
   writeFileSync(path, left[0]);
   writeFileSync(`${path}-journal`, left[1]);
-  await expect(opened(path)).rejects.toThrow('a database of another program');
+  return left;
+}
+
+it('a journal left by a first start that was killed is rolled back', async () => {
+  const path = join(folder(), 'log.db');
+  interrupted(path, 'pragma user_version = 0', 4_096);
+  const log = await opened(path);
+  expect([log.head, log.append(eventsOf(1))[0]?.position]).toEqual([0, 1]);
   expect([existsSync(`${path}-journal`), hasTable(path, 'more')]).toEqual([false, false]);
+});
+
+it.each([
+  ['another program', 'create table theirs (a)', /a database of another program/],
+  ['a newer version', 'pragma application_id = 0x4463706f; pragma user_version = 99', /newer version \(format 99/],
+])('a journal of %s is left as it is', async (_, made, message) => {
+  const path = join(folder(), 'log.db');
+  const left = interrupted(path, made);
+  await expect(opened(path)).rejects.toThrow(message);
+  expect([readFileSync(path), readFileSync(`${path}-journal`)]).toEqual(left);
+});
+
+it('a log that another program is reading takes nothing until its WAL is empty', async () => {
+  const path = await written();
+  const log = await opened(path);
+  const reader = new Database(path, { readonly: true });
+  const reading = reader.prepare('select * from events').iterate();
+  reading.next();
+  log.append(eventsOf(2));
+  log.close();
+  await expect(opened(path)).rejects.toThrow(/another program is reading .*: wait until it is done, then try again/);
+  reading.return?.();
+  reader.close();
+  expect((await opened(path)).head).toBe(6);
 });
 
 function hasTable(path: string, name: string): boolean {

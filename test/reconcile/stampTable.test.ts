@@ -522,6 +522,13 @@ describe('connection.dropping', () => {
 });
 
 describe('a hint', () => {
+  test('of a revision that is wanted already touches nothing', () => {
+    const s = docsPublished().hint(7);
+    const before = s.state.accounts.get('ann');
+    expect(s.hint(7).hint(6).state.accounts.get('ann')).toBe(before);
+    expect(s.hint(8).state.accounts.get('ann')).not.toBe(before);
+  });
+
   test('without a revision, an opened channel, a poll, a new epoch and an ended authorization each want a snapshot', () => {
     const ended = {
       account: 'ann',
