@@ -11,6 +11,7 @@ import { closedness, type Uint64 } from '../../events/index.ts';
 import { generationOf, type AccountContext, type RouteContext } from '../../machines/index.ts';
 import type { AccountRecord, Head, RouteRecord } from '../../reconcile/index.ts';
 import type { Past } from './past.ts';
+import type { Numbers } from './seen.ts';
 import type { Work } from './small.ts';
 import type { Saved, Stage } from './stage.ts';
 
@@ -76,76 +77,94 @@ function named(text: string): number {
   return number;
 }
 
-/** What the part of a route depends on besides its record and the work on it. */
+/** What the part of a route depends on besides its record, the work on it and the line of its account. */
 interface Setting {
-  readonly active: Head['active'];
-  readonly boot: number;
-  readonly now: number;
+  active: Head['active'];
+  boot: number;
+  now: number;
   /** Where the read of the login that holds began; without one, every read begins later than everything. */
-  readonly startedAt: number;
-  readonly lines: readonly number[];
+  startedAt: number;
 }
 
-interface Base {
-  readonly setting: Setting;
-  readonly saved: Saved;
-  readonly parts: Uint32Array;
-}
+const nowhere = (): Setting => ({ active: null, boot: 0, now: 0, startedAt: Infinity });
 
 const isSame = (a: Setting, b: Setting): boolean =>
-  a.active === b.active &&
-  a.boot === b.boot &&
-  a.now === b.now &&
-  a.startedAt === b.startedAt &&
-  a.lines.every((line, index) => line === b.lines[index]);
+  a.active === b.active && a.boot === b.boot && a.now === b.now && a.startedAt === b.startedAt;
 
 export class Encoder {
   readonly #stage: Stage;
   readonly #row = new Int32Array(1024);
   #length = 0;
-  #setting: Setting = { active: null, boot: 0, now: 0, startedAt: Infinity, lines: [] };
+  readonly #setting = nowhere();
   /** Generations and epochs of one route, by their first appearance. */
   readonly #generations = new Names<string>();
   readonly #epochs = new Names<number>();
   /** Two lanes a part: of the world first, then of each account, then of each route. */
   readonly #parts: Uint32Array;
   /** The state that the next ones are made from by one move each: what a move leaves alone is not written out again. */
-  #base: Base | null = null;
+  #base: Saved | null = null;
+  readonly #baseSetting = nowhere();
+  readonly #baseParts: Uint32Array;
 
   constructor(stage: Stage) {
     this.#stage = stage;
     this.#parts = new Uint32Array(2 * (1 + stage.names.length + stage.slots.length));
+    this.#baseParts = this.#parts.slice();
   }
 
-  /** The states hashed from now on are neighbours of this one, which stands on the stage. */
-  from(saved: Saved): void {
-    this.#base = null;
-    this.hash(new Uint32Array(2));
-    this.#base = { setting: this.#setting, saved, parts: this.#parts.slice() };
+  /** Keeps the parts of the state that was hashed last, for the day on which its neighbours are hashed. */
+  keep(kept: Numbers): void {
+    for (let at = 0; at < this.#parts.length; at++) kept.push(this.#parts[at]!);
+  }
+
+  /** The states hashed from now on are neighbours of this one, which stands on the stage and was kept as the `index`th. */
+  from(saved: Saved, kept: Numbers, index: number): void {
+    const { length } = this.#parts;
+    for (let at = 0; at < length; at++) this.#baseParts[at] = kept.at(index * length + at);
+    this.#base = saved;
+    this.#settle(this.#baseSetting);
+  }
+
+  #settle(setting: Setting): void {
+    const { state, around } = this.#stage;
+    const { active, now, boot } = state.head;
+    setting.active = active;
+    setting.boot = boot;
+    setting.now = now;
+    setting.startedAt = Infinity;
+    for (const { epoch, account, startedAt } of around.fetches)
+      if (epoch === active?.epoch && account === active.account) setting.startedAt = startedAt;
   }
 
   /** Hash of the state on the stage, of 64 bits in two lanes. */
   hash(into: Uint32Array): void {
     const { names, slots, routes, accounts, around } = this.#stage;
+    this.#settle(this.#setting);
     this.#world();
-    const base = this.#base !== null && isSame(this.#base.setting, this.#setting) ? this.#base : null;
+    const base = this.#base !== null && isSame(this.#baseSetting, this.#setting) ? this.#base : null;
     for (let index = 0; index < names.length; index++) {
       const past = around.servers[names[index]!]!;
-      if (base !== null && isSameAccount(base.saved, index, accounts[index]!, past)) this.#copy(base, 1 + index);
+      if (base !== null && isSameAccount(base, index, accounts[index]!, past)) this.#copy(1 + index);
       else this.#account(index, past);
     }
     for (let slot = 0; slot < slots.length; slot++) {
       const part = 1 + names.length + slot;
-      const same = base?.saved.routes[slot] === routes[slot];
-      if (base !== null && same && sameWork(base.saved.around.works, around.works, slot)) this.#copy(base, part);
+      if (base !== null && this.#isSameRoute(base, slot)) this.#copy(part);
       else this.#route(part, slot, routes[slot]!);
     }
     hashRow(this.#parts, this.#parts.length, into, 0);
   }
 
-  #copy({ parts }: Base, part: number): void {
-    this.#parts[2 * part] = parts[2 * part]!;
-    this.#parts[2 * part + 1] = parts[2 * part + 1]!;
+  #isSameRoute({ routes, accounts, around }: Saved, slot: number): boolean {
+    const { routes: now, accounts: owners, slots, around: world } = this.#stage;
+    if (routes[slot] !== now[slot] || !sameWork(around.works, world.works, slot)) return false;
+    const { owner } = slots[slot]!;
+    return owner < 0 || accounts[owner]!.machine.context.line === owners[owner]!.machine.context.line;
+  }
+
+  #copy(part: number): void {
+    this.#parts[2 * part] = this.#baseParts[2 * part]!;
+    this.#parts[2 * part + 1] = this.#baseParts[2 * part + 1]!;
   }
 
   #finish(part: number): void {
@@ -155,23 +174,19 @@ export class Encoder {
 
   /** Everything but accounts and routes. */
   #world(): void {
-    const { state, around, names, accounts } = this.#stage;
-    const { active, now, boot } = state.head;
-    let startedAt = Infinity;
+    const { around, names } = this.#stage;
+    const { active } = this.#setting;
     this.#put(active === null ? 0 : names.indexOf(active.account) + 1);
     this.#put(around.login === null ? 0 : names.indexOf(around.login) + 1);
     this.#put(around.release);
     this.#put(around.left);
     for (const fetch of around.fetches) {
       const current = fetch.epoch === active?.epoch && fetch.account === active.account;
-      if (current) startedAt = fetch.startedAt;
       // What an ended login was to be told is never looked at.
       this.#put(current ? fetch.since.id : -1 - names.indexOf(fetch.account));
     }
     for (const { slot, epoch } of around.drops) this.#put(slot * 2 + bit(epoch === active?.epoch));
     this.#finish(0);
-    const lines = accounts.map(({ machine }) => machine.context.line);
-    this.#setting = { active, boot, now, startedAt, lines };
   }
 
   #account(index: number, past: Past): void {
@@ -301,7 +316,7 @@ export class Encoder {
   }
 
   #lineOf(slot: number): number {
-    return this.#setting.lines[this.#stage.slots[slot]!.owner] ?? 0;
+    return this.#stage.accounts[this.#stage.slots[slot]!.owner]?.machine.context.line ?? 0;
   }
 
   /** Whether the read of this login began at or after a position, so that it may answer what arose there. */

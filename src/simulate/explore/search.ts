@@ -42,6 +42,12 @@ export interface SearchOptions {
 const MAX_FOUND = 10;
 const PROGRESS_EVERY = 100_000;
 
+/** States at one distance from the beginning, whole, with the parts of their hashes. */
+class Layer {
+  readonly states: Saved[] = [];
+  readonly parts = new Numbers();
+}
+
 export class Search {
   readonly #stage: Stage;
   readonly #encoder: Encoder;
@@ -66,25 +72,28 @@ export class Search {
   run(): Explored {
     const { maxStates = Infinity } = this.#options;
     let depth = 0;
-    let layer: Saved[] = [];
+    let layer = new Layer();
     this.#meet(0, 0, layer, null);
     let first = 0;
-    while (layer.length > 0 && this.#seen.size < maxStates && this.#unsafe.length < MAX_FOUND) {
-      const next: Saved[] = [];
-      layer.forEach((saved, offset) => {
-        this.#expand(saved, first + offset, next, depth);
-      });
-      first += layer.length;
+    while (layer.states.length > 0 && this.#seen.size < maxStates && this.#unsafe.length < MAX_FOUND) {
+      const next = new Layer();
+      for (let offset = 0; offset < layer.states.length; offset++) {
+        this.#expand(layer, offset, first, next);
+        if ((first + offset) % PROGRESS_EVERY === 0) this.#options.onProgress?.(this.#seen.size, depth);
+      }
+      first += layer.states.length;
       layer = next;
-      if (layer.length > 0) depth++;
+      if (layer.states.length > 0) depth++;
     }
-    return this.#conclude(depth, layer.length === 0);
+    return this.#conclude(depth, layer.states.length === 0);
   }
 
-  #expand(saved: Saved, index: number, next: Saved[], depth: number): void {
+  #expand({ states, parts }: Layer, offset: number, first: number, next: Layer): void {
     const stage = this.#stage;
+    const saved = states[offset]!;
+    const index = first + offset;
     stage.load(saved);
-    this.#encoder.from(saved);
+    this.#encoder.from(saved, parts, offset);
     this.#calmFrom.push(this.#calmTo.length);
     movesOf(stage).forEach((move, place) => {
       stage.apply(move);
@@ -97,7 +106,6 @@ export class Search {
       }
       stage.takeBack();
     });
-    if (index % PROGRESS_EVERY === 0) this.#options.onProgress?.(this.#seen.size, depth);
   }
 
   /** A tick or hint that changed nothing is no row, and no move. */
@@ -107,7 +115,7 @@ export class Search {
   }
 
   /** The number of the state on the stage; a new one is judged and kept for the next layer. */
-  #meet(from: number, place: number, next: Saved[], before: Saved | null): number {
+  #meet(from: number, place: number, next: Layer, before: Saved | null): number {
     const stage = this.#stage;
     this.#encoder.hash(this.#hash);
     const added = this.#seen.add(this.#hash[0]!, this.#hash[1]!);
@@ -118,7 +126,8 @@ export class Search {
     const broken = judgeState(stage, before);
     if (broken !== null) this.#find(broken, this.#wayTo(index));
     if (hasConverged(stage)) this.#converged.push(index);
-    next.push(stage.save());
+    next.states.push(stage.save());
+    this.#encoder.keep(next.parts);
     return index;
   }
 
