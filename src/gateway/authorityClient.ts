@@ -75,9 +75,9 @@ const unary = <Request, Response>(
     const { path, requestSerialize, responseDeserialize } = method;
     const sentAt = { deadline: Date.now() + deadlineMs };
     const call = channel.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, sent, sentAt, answered);
-    stop?.listen(() => call.cancel());
+    const release = stop?.listen(() => call.cancel());
     function answered(error: ServiceError | null, response?: Response): void {
-      stop?.listen(undefined);
+      release?.();
       if (error !== null || response === undefined) reject(error ?? new Error('no answer'));
       else resolve(response);
     }

@@ -37,8 +37,7 @@ class Clock extends Ending implements Deadline {
   ended: Deadline['ended'];
   readonly #gapMs: number;
   readonly #overAt: number;
-  readonly #outer: Stop | AbortSignal | undefined;
-  readonly #giveUp = (): void => this.#end('aborted');
+  readonly #release: (() => void) | undefined;
   #quietAt: number;
   #wakeAt: number;
   #timer: NodeJS.Timeout;
@@ -51,14 +50,7 @@ class Clock extends Ending implements Deadline {
     this.#quietAt = from + clampDelay(firstByteMs);
     this.#wakeAt = Math.min(this.#quietAt, this.#overAt);
     this.#timer = setTimeout(look, this.#wakeAt - from, this);
-    this.#outer = outer;
-    if (outer instanceof AbortSignal) {
-      outer.addEventListener('abort', this.#giveUp, { once: true });
-      if (outer.aborted) this.#giveUp();
-    } else if (outer !== undefined) {
-      outer.listen(this.#giveUp);
-      if (outer.reason !== undefined) this.#giveUp();
-    }
+    this.#release = outer && hear(outer, () => this.#end('aborted'));
   }
 
   /** Whether it is over; sets the timer anew when it is not. */
@@ -78,14 +70,21 @@ class Clock extends Ending implements Deadline {
 
   close(): void {
     clearTimeout(this.#timer);
-    if (this.#outer instanceof AbortSignal) this.#outer.removeEventListener('abort', this.#giveUp);
-    else this.#outer?.listen(undefined);
+    this.#release?.();
   }
 
   #end(why: 'timeout' | 'aborted'): void {
     this.ended ??= why;
     this.end(new Error(why === 'timeout' ? 'no answer in time' : 'the request was given up'));
   }
+}
+
+/** As `listen` of a {@link Stop}. */
+function hear(outer: Stop | AbortSignal, giveUp: () => void): () => void {
+  if (!(outer instanceof AbortSignal)) return outer.listen(giveUp);
+  if (outer.aborted) giveUp();
+  outer.addEventListener('abort', giveUp, { once: true });
+  return () => outer.removeEventListener('abort', giveUp);
 }
 
 const look = (clock: Clock): void => clock.look();

@@ -79,16 +79,18 @@ export async function openPeer(handler: Handler): Promise<Peer> {
 /** The port that product code gives the client, in its smallest honest form: undici's request, which follows nothing. */
 export function postOver(dispatcher: Agent): Post {
   return async ({ url, headers, body, stop }) => {
+    const given = new AbortController();
+    const release = stop.listen((reason) => given.abort(reason));
     const answer = await request(url, {
       method: 'POST',
       headers,
       body,
-      signal: stop.signal,
+      signal: given.signal,
       dispatcher,
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    answer.body.on('error', () => undefined);
+    answer.body.on('error', () => undefined).on('close', release);
     return {
       status: answer.statusCode,
       headers: answer.headers,
