@@ -84,6 +84,9 @@ class StreamedAnswer implements AnswerHandler, AsyncIterableIterator<Uint8Array>
   #error: Error | undefined;
   #over = false;
   #wake: (() => void) | undefined;
+  /** Ends the rest of a read that waits for it. */
+  #rouse: (() => void) | undefined;
+  readonly #release: () => void;
   /** Runs while the answer may still end by itself. */
   #lingering: NodeJS.Timeout | undefined;
 
@@ -92,7 +95,7 @@ class StreamedAnswer implements AnswerHandler, AsyncIterableIterator<Uint8Array>
     this.#maxBytes = reading.maxBytes ?? Infinity;
     this.#begun = begun;
     this.#failed = failed;
-    reading.stop.listen((why) => this.#end(why));
+    this.#release = reading.stop.listen((why) => this.#end(why));
   }
 
   onRequestStart(controller: Controller): void {
@@ -126,7 +129,7 @@ class StreamedAnswer implements AnswerHandler, AsyncIterableIterator<Uint8Array>
 
   next(): Promise<Chunk> {
     const rest = this.#reading.rest?.();
-    return rest === undefined ? this.#next() : rest.then(() => this.#next());
+    return rest === undefined ? this.#next() : this.#rested(rest).then(() => this.#next());
   }
 
   return(): Promise<Chunk> {
@@ -135,6 +138,13 @@ class StreamedAnswer implements AnswerHandler, AsyncIterableIterator<Uint8Array>
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  /** A reader that never takes what it got must not hold an answer that was given up. */
+  async #rested(rest: Promise<void>): Promise<void> {
+    const ended = new Promise<void>((resolve) => (this.#rouse = resolve));
+    await Promise.race([rest, ended]);
+    this.#rouse = undefined;
   }
 
   #next(): Promise<Chunk> {
@@ -153,24 +163,31 @@ class StreamedAnswer implements AnswerHandler, AsyncIterableIterator<Uint8Array>
 
   /** What is left is not wanted. Nothing for an answer that is complete, which is nearly every one: an error costs its stack. */
   #leave(): void {
-    if (this.#over || this.#lingering !== undefined) return;
+    if (this.#lingering !== undefined) return;
+    if (this.#over && this.#rouse === undefined) return this.#release();
     const why = new Error('no longer wanted');
     const { lingerMs = 0 } = this.#reading;
-    if (lingerMs === 0) return this.#end(why);
-    this.#chunks = [];
-    this.#error = why;
+    if (this.#over || lingerMs === 0) return this.#end(why);
+    this.#drop(why);
     this.#maxBytes = this.#read + LINGER_BYTES;
     this.#lingering = setTimeout(() => this.#end(why), lingerMs);
     if (this.#controller?.paused === true) this.#controller.resume();
-    this.#tell();
   }
 
-  /** Closes the connection of an answer that is not complete; nothing for one that is. */
+  /** Hands nothing out any more, and closes the connection of an answer that is not complete. */
   #end(why: Error): void {
+    this.#release();
+    this.#drop(why);
     if (this.#over) return;
-    this.#chunks = [];
     this.#finish(why);
     this.#controller?.abort(why);
+  }
+
+  #drop(why: Error): void {
+    this.#chunks = [];
+    this.#error ??= why;
+    this.#rouse?.();
+    this.#tell();
   }
 
   #finish(error: Error | undefined): void {

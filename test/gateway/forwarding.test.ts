@@ -266,6 +266,27 @@ describe('a stream', () => {
     reply.body.on('error', () => {}).destroy();
   });
 
+  test('that its caller does not read and does not leave gives every place back at the deadline', async () => {
+    const line = progress('t', 1).replace('}}', `,"message":"${'x'.repeat(60_000)}"}}`);
+    const { url } = await scripted((heard, response) => {
+      if (!heard.text.includes('progressToken')) return resultTo(heard, response, text('ok'));
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const pump = (): void => {
+        while (response.write(line));
+        response.once('drain', pump);
+      };
+      pump();
+    });
+    const { url: door, authority, gateway } = await world(url, { limits: { concurrency: 1, totalMs: 700 } });
+    const reply = await openCall(door, { progressToken: 't' });
+    expect((await ask(door, callOf('echo'))).status).toBe(429);
+    await authority.reported('upstream_timeout');
+    await until(() => gateway.underWay === 0);
+    expect((await ask(door, callOf('echo'))).status).toBe(200);
+    expect(reply.body.destroyed).toBe(false);
+    reply.body.on('error', () => {}).destroy();
+  });
+
   async function openCall(url: string, meta: object): ReturnType<typeof request> {
     const params = { name: 'echo', arguments: {}, _meta: { ...META, ...meta } };
     return request(url, {

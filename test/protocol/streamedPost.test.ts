@@ -1,8 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createModernClient } from '../../src/protocol/client.ts';
+import { openDeadline } from '../../src/protocol/deadline.ts';
+import { exchange } from '../../src/protocol/exchange.ts';
+import { makeId } from '../../src/protocol/jsonrpc.ts';
 import { Ending, type Stop } from '../../src/protocol/stop.ts';
 import { postStreamed, type Reading } from '../../src/protocol/streamedPost.ts';
 
@@ -28,9 +31,9 @@ async function served(answer: (response: ServerResponse) => void, connections = 
     server.closeAllConnections();
     server.close();
   });
-  const post = (signal = new AbortController().signal) =>
-    postStreamed(pool, { path: '/', headers: {}, body: 'x' }, { ...reading, stop: stopBy(signal) });
-  return { post, sockets };
+  const postUntil = (stop: Stop) => postStreamed(pool, { path: '/', headers: {}, body: 'x' }, { ...reading, stop });
+  const post = (signal = new AbortController().signal) => postUntil(stopBy(signal));
+  return { post, postUntil, sockets };
 }
 
 async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
@@ -76,6 +79,63 @@ test('giving up rejects at once: before the headers, while a body is read, and w
   await expect(post(stop.signal)).rejects.toThrow('enough');
   const { post: silent } = await served(() => undefined);
   await expect(silent(AbortSignal.timeout(50))).rejects.toThrow();
+});
+
+test('what was given up while no connection was free is never sent', async () => {
+  const held: ServerResponse[] = [];
+  const { post, postUntil } = await served((response) => void held.push(response), 1);
+  const first = post();
+  const stop = new Ending();
+  const given = postUntil(stop);
+  const third = post();
+  stop.end(new Error('enough'));
+  await expect(given).rejects.toThrow('enough');
+  await expect.poll(() => held.length).toBe(1);
+  held[0]!.end('one');
+  await textOf((await first).body);
+  await expect.poll(() => held.length).toBe(2);
+  held[1]!.end('three');
+  expect([await textOf((await third).body), held.length]).toEqual(['three', 2]);
+});
+
+describe('a read that waits for a reader who never takes what it got', () => {
+  const never = { rest: () => new Promise<void>(() => undefined) };
+  const open = (response: ServerResponse): void => void response.write('one');
+  const complete = (response: ServerResponse): void => void response.end('one');
+
+  test.each([
+    ['an answer that goes on', open],
+    ['an answer that is complete', complete],
+  ])('rejects when %s is given up', async (_, answer) => {
+    const { postUntil } = await served(answer, 1, never);
+    const stop = new Ending();
+    const { body } = await postUntil(stop);
+    const reading = textOf(body);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    stop.end(new Error('enough'));
+    await expect(reading).rejects.toThrow('enough');
+  });
+
+  test.each([
+    ['an answer that goes on', open, 0],
+    ['one that may end by itself', open, 60_000],
+    ['an answer that is complete', complete, 0],
+  ])('rejects when %s is not wanted any more', async (_, answer, lingerMs) => {
+    const { post } = await served(answer, 1, { ...never, lingerMs });
+    const { body, destroy } = await post();
+    const reading = textOf(body);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    destroy();
+    await expect(reading).rejects.toThrow('no longer wanted');
+  });
+
+  test('ends an exchange at its deadline', async () => {
+    const { postUntil } = await served(open, 1, never);
+    const deadline = openDeadline({ firstByteMs: 5_000, gapMs: 5_000, totalMs: 300 });
+    const outgoing = { id: makeId(1), method: 'x', headers: {}, body: '' };
+    const exchanged = await exchange(({ stop }) => postUntil(stop), outgoing, { url: 'http://unused.example', deadline }); // prettier-ignore
+    expect(exchanged).toMatchObject({ kind: 'broken', why: 'timeout' });
+  });
 });
 
 test('an answer that breaks off rejects, and so does a server that is not there', async () => {
