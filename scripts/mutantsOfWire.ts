@@ -41,6 +41,10 @@ export const wireMutants: readonly WireMutant[] = [
   mutant(exchange, 'announced-length-is-not-read', "if (Number(headerField(response.headers, 'content-length') ?? 0) > maxBytes)", 'if (maxBytes === 0)', hostile), // prettier-ignore
   mutant(streamed, 'answers-without-end', 'if (this.#read > this.#maxBytes)', 'if (this.#read < 0)', 'protocol/streamedPost'), // prettier-ignore
   mutant(streamed, 'slow-reader-holds-all', 'if (this.#held > HELD_BYTES) controller.pause();', '', 'protocol/streamedPost'), // prettier-ignore
+  mutant(streamed, 'given-up-while-queued', 'if (this.#error !== undefined) controller.abort(this.#error);', '', 'protocol/streamedPost'), // prettier-ignore
+  mutant(streamed, 'rests-beyond-the-end', 'await Promise.race([rest, ended]);', 'await rest;', 'protocol/streamedPost', 'gateway/forwarding'), // prettier-ignore
+  mutant('protocol/stop.ts', 'one-listener-lets-all-go', 'this.#listeners.delete(own)', 'this.#listeners.clear()', 'protocol/deadline'), // prettier-ignore
+  mutant('protocol/deadline.ts', 'deadline-hears-no-caller', 'return outer.listen(giveUp);', 'return () => undefined;', 'protocol/deadline', 'gateway/forwarding'), // prettier-ignore
   mutant('protocol/send.ts', 'broken-call-is-made-again', "exchanged.stale && intent.method !== methods.call", 'exchanged.stale', client), // prettier-ignore
   mutant('protocol/send.ts', 'progress-of-anybody', ' && member(params, metaKeys.progressToken) === token', '', client),
   mutant('protocol/client.ts', 'retry-by-the-old-contract', '{ ...call, bindings: current.value.bindings }', 'call', client), // prettier-ignore
