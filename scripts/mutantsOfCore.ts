@@ -452,4 +452,24 @@ export const mutants: readonly Mutant[] = [
     'return [...owed];',
   ),
   mutant('L14', 'broken-performer-is-silence', performing, '() => done(brokenOutcome(effect)),', '() => undefined,'),
+
+  // Secrets and side effects: broken outside of the core, and noticed by the tests of their laws.
+  byTest(
+    mutant(
+      'L16',
+      'an-event-may-say-more',
+      'events/catalogue.ts',
+      "'hints.lost': z.strictObject({",
+      "'hints.lost': z.looseObject({",
+    ),
+  ),
+  byTest(
+    mutant(
+      'L17',
+      'failed-call-is-made-again',
+      'protocol/client.ts',
+      'if (first.ok || first.failure.code !== -32020) return first;',
+      'if (first.ok) return first;',
+    ),
+  ),
 ];

@@ -5,7 +5,6 @@ import { mutate } from '../../scripts/mutants.ts';
 import { mutants } from '../../scripts/mutantsOfCore.ts';
 import { wireMutants } from '../../scripts/mutantsOfWire.ts';
 import { foundIn, TABLE, tableWith } from '../../scripts/mutantsTable.ts';
-import { lawNames } from '../../src/simulate/index.ts';
 
 const all = [...mutants, ...wireMutants];
 
@@ -29,9 +28,4 @@ test('the page has a row for each mutant and none besides, and every one of the 
   const found = foundIn(page);
   for (const { name } of mutants)
     expect(found.get(name), name).toMatch(/^(prove in \d+ steps|seed \d+ at event|L\d+: )/);
-});
-
-test('every law has a mutant of the core, but the two that are broken outside of it', () => {
-  const laws = new Set<string>(mutants.map(({ law }) => law));
-  expect(lawNames.filter((law) => !laws.has(law))).toEqual(['L16', 'L17']);
 });
