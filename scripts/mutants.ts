@@ -131,35 +131,39 @@ interface TestReport {
   }[];
 }
 
-/** One of the named tests must fail on the copy, and say which. */
+/** One of the named tests must fail on the copy, and say which. Tests that could not be run say nothing. */
 async function byTests(mutant: AnyMutant, tests: readonly string[], directory: string): Promise<Trial> {
-  const failed = await failedIn(directory, tests);
-  return { mutant, killed: failed !== null, by: failed ?? `survived ${tests.join(' ')}` };
+  const { outcome, text } = await runTests(directory, tests);
+  const by = { passed: `survived ${tests.join(' ')}`, failed: text, 'not run': `no verdict: ${text}` };
+  return { mutant, killed: outcome === 'failed', by: by[outcome] };
 }
 
-/** The first test that fails, or why they did not run; null when all pass. */
-async function failedIn(directory: string, tests: readonly string[]): Promise<string | null> {
+interface TestsRun {
+  readonly outcome: 'passed' | 'failed' | 'not run';
+  /** The first test that failed, or why they were not run. */
+  readonly text: string;
+}
+
+async function runTests(directory: string, tests: readonly string[]): Promise<TestsRun> {
   const report = join(directory, 'report.json');
   const files = tests.map((test) => `test/${test}`);
   const args = ['run', '--bail=1', '--reporter=json', `--outputFile=${report}`, ...files];
   try {
     await start(join(root, 'node_modules/.bin/vitest'), args, { timeout: LIMIT_MS, cwd: directory });
-    return null;
+    return { outcome: 'passed', text: '' };
   } catch {
-    return existsSync(report) ? firstFailure(JSON.parse(readFileSync(report, 'utf8')) as TestReport) : 'it never ended';
+    if (!existsSync(report)) return { outcome: 'not run', text: 'it never ended' };
+    return firstFailure(JSON.parse(readFileSync(report, 'utf8')) as TestReport);
   }
 }
 
-function firstFailure({ testResults }: TestReport): string {
+/** A file that does not load has no test that failed: a bug that is no TypeScript would be noticed by anything. */
+function firstFailure({ testResults }: TestReport): TestsRun {
   const all = testResults.flatMap(({ assertionResults }) => assertionResults);
   const failed = all.find(({ status }) => status === 'failed');
-  return (
-    failed?.fullName ??
-    testResults
-      .map(({ message }) => message)
-      .join(' ')
-      .slice(0, 200)
-  );
+  if (failed !== undefined) return { outcome: 'failed', text: failed.fullName };
+  const messages = testResults.map(({ message }) => message).join(' ');
+  return { outcome: 'not run', text: messages.slice(0, 200) };
 }
 
 /** A copy without a bug passes: otherwise a failure would prove nothing. */
@@ -167,9 +171,9 @@ async function checkTests(chosen: readonly AnyMutant[]): Promise<void> {
   const tests = [...new Set(chosen.flatMap(testsOf))];
   if (tests.length === 0) return;
   const directory = copyOf('none', true);
-  const failed = await failedIn(directory, tests);
+  const { outcome, text } = await runTests(directory, tests);
   rmSync(directory, { recursive: true, force: true });
-  if (failed !== null) throw new Error(`fails without a bug: ${failed}`);
+  if (outcome !== 'passed') throw new Error(`fails without a bug: ${text}`);
 }
 
 const groupOf = (mutant: AnyMutant): string => (isWire(mutant) ? 'wire' : mutant.law);
