@@ -389,6 +389,14 @@ export const mutants: readonly Mutant[] = [
     "if ((!onlyClosing || effect.kind === 'closeRoute') && this.#groups.size === 0) this.#begin(state, effect);",
   ),
 
+  mutant(
+    'L3',
+    'reset-tells-no-route',
+    evolve,
+    "for (const route of [...(turn.state.routes.get(account)?.values() ?? [])]) turn.give(route, { type: 'adopted' });",
+    '',
+  ),
+
   // Surviving.
   mutant(
     'L12',

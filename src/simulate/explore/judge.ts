@@ -108,7 +108,7 @@ export function judgeState(stage: Stage, before: Saved | null): Broken {
 const PROBE_EVERY = 8;
 
 /**
- * Nothing that a route's visibility is derived from is different: its record, the login, what the account's machine says, the start
+ * Nothing that a route's visibility is derived from is different: its record, the login, what the account's machine says and its line, the start
  * that the device was reported in. Whether a turn named every route it changed is asked of all the others.
  */
 function isUntouched(stage: Stage, before: Saved, slot: number): boolean {
@@ -116,7 +116,9 @@ function isUntouched(stage: Stage, before: Saved, slot: number): boolean {
   const { owner } = stage.slots[slot]!;
   if (before.routes[slot] !== stage.routes[slot]! || before.table[slot] !== stage.table[slot]) return false;
   if (before.head.boot !== state.head.boot || before.head.active !== state.head.active) return false;
-  return owner < 0 || before.accounts[owner]!.machine.value === accounts[owner]!.machine.value;
+  if (owner < 0) return true;
+  const [from, to] = [before.accounts[owner]!.machine, accounts[owner]!.machine];
+  return from.value === to.value && from.context.line === to.context.line;
 }
 
 function judgeSlot(stage: Stage, slot: number): Broken {
