@@ -10,7 +10,7 @@ interface Step {
   readonly session: unknown;
   readonly version: unknown;
 }
-type Answer = (response: ServerResponse, id: unknown) => void;
+type Answer = (response: ServerResponse, id: unknown, params: unknown) => void;
 
 const WELCOME = {
   protocolVersion: '2025-11-25',
@@ -32,7 +32,7 @@ const status =
 async function oldServer(answers: Readonly<Record<string, Answer>>): Promise<{ url: string; steps: Step[] }> {
   let opened = 0;
   const standard: Readonly<Record<string, Answer>> = {
-    initialize: (response, id) => result(WELCOME, { 'mcp-session-id': `s-${++opened}` })(response, id),
+    initialize: (response, id) => result(WELCOME, { 'mcp-session-id': `s-${++opened}` })(response, id, undefined),
     'notifications/initialized': status(202),
     'tools/list': result({ tools: [tool('echo')] }),
     'tools/call': result(text('ok')),
@@ -43,11 +43,15 @@ async function oldServer(answers: Readonly<Record<string, Answer>>): Promise<{ u
     const chunks: Buffer[] = [];
     message.on('data', (chunk: Buffer) => chunks.push(chunk));
     message.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as { id?: unknown; method?: string };
+      const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as {
+        id?: unknown;
+        method?: string;
+        params?: unknown;
+      };
       const { 'mcp-session-id': session, 'mcp-protocol-version': version } = message.headers;
       steps.push({ verb: message.method, method: body.method, session, version });
       const method = body.method ?? message.method ?? '';
-      ({ ...standard, ...answers })[method]?.(response, body.id);
+      ({ ...standard, ...answers })[method]?.(response, body.id, body.params);
     });
   });
   return { url: `${url}/mcp`, steps };
@@ -87,6 +91,20 @@ describe('one call of an upstream of the older era', () => {
     nowMs += 10_000;
     expect((await ask(door, callOf('echo'))).message.error?.code).toBe(-33006);
     expect(steps.filter(({ method }) => method === 'tools/call').length).toBe(1);
+  });
+
+  test('carries attached keys that are nobody else’s, and none of the newer era or of ours', async () => {
+    let heard: unknown;
+    const { url } = await oldServer({
+      'tools/call': (response, id, params) => ((heard = params), result(text('ok'))(response, id, params)),
+    });
+    const { url: door } = await world(url, { mode: 'legacy' });
+    const meta = { traceparent: '00-1', 'sh.tutti/other': 1, 'io.modelcontextprotocol/logLevel': 'debug' };
+    for (const progressToken of [7, undefined]) {
+      await ask(door, callOf('echo', {}, { meta: { ...meta, progressToken } }));
+      const token = progressToken === undefined ? {} : { progressToken };
+      expect(heard).toEqual({ name: 'echo', arguments: {}, _meta: { traceparent: '00-1', ...token } });
+    }
   });
 
   test('needs no session where the server opens none, and deletes none', async () => {

@@ -5,7 +5,7 @@ import type { LegacyAnswer } from '../../protocol/legacy.ts';
 import { requestOnce } from '../../protocol/legacy.ts';
 import { rawMembers, rawObject } from '../../protocol/raw.ts';
 import type { Notification, ResultResponse } from '../../protocol/jsonrpc.ts';
-import { isReservedKey, metaKeys, methods } from '../../protocol/mcp.ts';
+import { isCarried, metaKeys, methods } from '../../protocol/mcp.ts';
 import { readCallResult, readToolPage } from '../../protocol/results.ts';
 import type { Adapter, UpstreamCall, Way } from './adapter.ts';
 import { reading, resultOf } from './verdict.ts';
@@ -60,6 +60,3 @@ function metaText({ carriedText, progressToken }: UpstreamCall): string | undefi
   if (carried.length === 0 && token === undefined) return undefined;
   return rawObject([...carried.map(({ name, raw }) => [name, raw] as const), [metaKeys.progressToken, token]]);
 }
-
-const isCarried = (key: string): boolean =>
-  key !== metaKeys.progressToken && !key.startsWith('sh.tutti/') && !isReservedKey(key);
