@@ -97,8 +97,8 @@ export class Place {
     this.#own.relent();
   }
 
-  /** Lives in a process that is ended at operation `at`; returns what it had acknowledged. */
-  kill(folder: string, life: LifeName, start: Start, mode: Mode, at: number): Acknowledged {
+  /** Lives in a process that is ended at operation `at`; returns what it had acknowledged, if anything. */
+  kill(folder: string, life: LifeName, start: Start, mode: Mode, at: number): Acknowledged | undefined {
     const said = join(this.#root, 'said.json');
     rmSync(said, { force: true });
     this.#childs.arm(folder, mode, at);
@@ -108,7 +108,7 @@ export class Place {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     if (child.signal !== 'SIGKILL') throw new Error(`the process was not killed at operation ${String(at)}`);
-    return read(said) ?? start.before;
+    return read(said);
   }
 
   /** Nothing for a whole life, and for a brief one the file of a version that knew neither checkpoints nor segments. */

@@ -1,4 +1,5 @@
 /** One point of the table after the other: a log is brought to it, and what is left is judged. */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { LogUnavailable, openSqliteLog } from '../../src/events/index.ts';
 import { Random } from '../../src/simulate/random.ts';
@@ -30,13 +31,22 @@ export async function* pointsOf(place: Place, row: Row, limit: number): Points {
 }
 
 async function* kills(place: Place, row: Row, start: Start, limit: number): Points {
-  const operations = counted(await recorded(place, row, start));
+  const life = await recorded(place, row, start);
+  const operations = counted(life);
   const numbers = operations.flatMap(({ kind }, index) => (row.how === 'kill' || kind === 'write' ? [index + 1] : []));
   for (const number of spread(numbers, limit))
     yield await place.with(start.files, async (folder) => {
-      const wanted = place.kill(folder, row.life, start, row.how as Mode, number);
-      return { ...(await judge(join(folder, LOG), wanted)), at: nameOf(operations, number) };
+      const said = place.kill(folder, row.life, start, row.how as Mode, number);
+      // A process that is never heard would pass: nothing acknowledged is always held.
+      assert.deepEqual(said, saidBefore(life, operations[number - 1]!), 'what the killed process acknowledged');
+      return { ...(await judge(join(folder, LOG), said ?? start.before)), at: nameOf(operations, number) };
     });
+}
+
+/** What the same life acknowledged before an operation when nothing happened to it. */
+function saidBefore(life: readonly Operation[], operation: Operation): Acknowledged | undefined {
+  const note = life.slice(0, life.indexOf(operation)).findLast(({ kind }) => kind === 'note');
+  return note && (JSON.parse(note.data.toString()) as Acknowledged);
 }
 
 async function* refusals(place: Place, row: Row, start: Start, limit: number): Points {
