@@ -1,6 +1,6 @@
 /**
  * `npm run proof [-- SECTION …]`: the long form of the proof, section by section, with a table at the end; `--short` is what each commit
- * pays for. Exits 1 when a section failed, 2 for one that is not there.
+ * pays for. Exits 1 when a section failed, 2 for one that is not there, or has no short form.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -60,17 +60,17 @@ function table(done: readonly Done[]): string {
 
 async function main(args: readonly string[]): Promise<number> {
   const [isShort, names] = [args.includes('--short'), args.filter((arg) => arg !== '--short')];
-  const known = sections.map(({ name }) => name);
+  const there = sections.filter(({ short }) => !isShort || short !== undefined);
+  const known = there.map(({ name }) => name);
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    process.stderr.write(`no section is called ${unknown.join(', ')}; there are: ${known.join(', ')}\n`);
+    const what = isShort ? 'no section with a short form' : 'no section';
+    process.stderr.write(`${what} is called ${unknown.join(', ')}; there are: ${known.join(', ')}\n`);
     return 2;
   }
   const done = [await run('build', ['scripts/build.mjs'])];
-  for (const { name, long, short, env } of sections) {
-    const wanted = isShort ? short : long;
-    if (wanted !== undefined && (names.length === 0 || names.includes(name))) done.push(await run(name, wanted, env));
-  }
+  for (const { name, long, short, env } of there)
+    if (names.length === 0 || names.includes(name)) done.push(await run(name, isShort ? short! : long, env));
   process.stdout.write(`\n${table(done)}\n`);
   return done.every(({ isGood }) => isGood) ? 0 : 1;
 }
