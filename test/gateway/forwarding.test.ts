@@ -277,7 +277,7 @@ describe('a stream', () => {
       };
       pump();
     });
-    const { url: door, authority, gateway } = await world(url, { limits: { concurrency: 1, totalMs: 700 } });
+    const { url: door, authority, gateway } = await world(url, { limits: { concurrency: 1, totalMs: 1_500 } });
     const reply = await openCall(door, { progressToken: 't' });
     expect((await ask(door, callOf('echo'))).status).toBe(429);
     await authority.reported('upstream_timeout');
