@@ -2,6 +2,7 @@
  * What a daemon is started with. The command line merges flags, environment and file into this and nothing else; everything that
  * has a default has it here. Secrets stand in files that are named here, never in the configuration itself.
  */
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 
 const text = z.string().min(1).max(4096);
@@ -78,11 +79,32 @@ export const connectorSchema = z.discriminatedUnion('kind', [local, remote]).sup
   if (one.kind === 'stdio' && (one.command === undefined) === (one.package === undefined)) {
     context.addIssue({ code: 'custom', message: 'give either command or package' });
   }
+  if (one.kind === 'stdio' && one.command !== undefined && !isAbsolute(one.command)) {
+    context.addIssue({ code: 'custom', path: ['command'], message: relative(one.id, one.command) });
+  }
 });
+
+/** A name would be looked up in the PATH of whoever started the daemon: another program on another day. */
+function relative(id: string, command: string): string {
+  return `the command of ${id}, ${JSON.stringify(command)}, is no absolute path: write the whole path, as \`command -v\` prints it`;
+}
 /** A connector as configured on this machine. */
 export type ConnectorConfig = z.output<typeof connectorSchema>;
 export type StdioConfig = Extract<ConnectorConfig, { kind: 'stdio' }>;
 export type RemoteConfig = Extract<ConnectorConfig, { kind: 'remote' }>;
+
+/** Of two with one name the later would take the place of the earlier, without a word. */
+const connectors = z
+  .array(connectorSchema)
+  .max(500)
+  .superRefine((all, context) => {
+    for (const [index, { id }] of all.entries()) {
+      const first = all.findIndex((one) => one.id === id);
+      if (first === index) continue;
+      const message = `${id} is there twice (first as connectors.${String(first)}): give one of them another id`;
+      context.addIssue({ code: 'custom', path: [index, 'id'], message });
+    }
+  });
 
 const port = z.number().int().min(0).max(65_535);
 
@@ -100,7 +122,7 @@ export const daemonConfigSchema = z.strictObject({
   sessionFile: text.nullable().default(null),
   deviceId: z.string().min(1).max(128).default('dacapo'),
   pollEveryMs: z.number().int().min(50).max(3_600_000).default(300_000),
-  connectors: z.array(connectorSchema).max(500).default([]),
+  connectors: connectors.default([]),
   /** Port of the local MCP server on 127.0.0.1. 0: the one used last, or any. */
   port: port.default(0),
   /** Deadline of one connector within one `tools/list`. */

@@ -12,8 +12,8 @@ const words: Readonly<Record<Reason, Words>> = {
     wouldChange: 'install the connector; if it was installed, the daemon has not reported it since its last start',
   },
   incompatible: {
-    means: 'its release cannot run on this host',
-    wouldChange: 'install a release that this host supports, or update the host',
+    means: 'this machine cannot run it; its installation, in `dacapo why`, names the cause',
+    wouldChange: 'put right what its installation, in `dacapo why`, names as the cause',
   },
   'local-credential-unsupported': {
     means: 'it is a local connector that needs a credential, and this host cannot hand one to it',

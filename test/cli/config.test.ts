@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { loadConfig, variableOf, type Environment } from '../../src/cli/config.ts';
 import { CommandError } from '../../src/cli/exit.ts';
+import { daemonConfigSchema } from '../../src/host/config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dacapo-config-'));
 afterAll(() => {
@@ -116,3 +117,33 @@ test('a key called like a part of every object sets nothing', () => {
 test('the variable of a key is its section and its words in upper case', () => {
   expect(variableOf('daemon', 'pollEveryMs')).toBe('DACAPO_DAEMON_POLL_EVERY_MS');
 });
+
+const connectorsOf = (...connectors: readonly object[]) =>
+  loadConfig({
+    section: 'daemon',
+    schema: daemonConfigSchema.partial(),
+    file: written(JSON.stringify({ daemon: { connectors } })),
+    named: true,
+    environment: {},
+    flags: {},
+  }).value.connectors;
+
+test('a connector that is configured twice is refused by its name, and by where the first one stands', () => {
+  const [one, other] = [
+    { id: 'a', kind: 'stdio', command: '/bin/sh' },
+    { id: 'b', kind: 'stdio', command: '/bin/sh' },
+  ];
+  expect(connectorsOf(one, other)?.map(({ id }) => id)).toEqual(['a', 'b']);
+  expect(refusal(() => connectorsOf(one, other, { ...one, command: '/bin/cat' }))).toMatch(
+    /daemon\.connectors\.2\.id .*: a is there twice \(first as connectors\.0\)/,
+  );
+});
+
+test.each(['node', './server.sh', 'npx -y server'])(
+  'a command %j, looked up anew by each shell, is refused',
+  (command) => {
+    expect(refusal(() => connectorsOf({ id: 'files', kind: 'stdio', command }))).toMatch(
+      /daemon\.connectors\.0\.command .*command of files, .* is no absolute path: .*`command -v`/,
+    );
+  },
+);

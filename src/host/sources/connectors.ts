@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Fact } from '../../events/index.ts';
 import type { ConnectorConfig, RemoteConfig, StdioConfig } from '../config.ts';
@@ -98,7 +98,6 @@ function find(config: StdioConfig): Found {
 }
 
 function findCommand(command: string): Found {
-  if (!isAbsolute(command)) return absent('the command is no absolute path');
   if (!existsSync(command) || !statSync(command).isFile()) return absent('not-installed');
   return { command, before: [], version: undefined, digest: fileDigest(command), missing: undefined };
 }
