@@ -52,6 +52,7 @@ const known: Readonly<Record<string, Verdict>> = {
     exit: EXIT.problems,
     next: 'keep the file for the incident; `dacapo log verify` says where it breaks',
   },
+  UnknownAccount: { exit: EXIT.usage, next: 'name one of these with --account' },
   BadEvent: { exit: EXIT.problems, next: 'export the log again' },
   StoreRefused: { exit: EXIT.failed, next: versionHint },
   'StoreRefused:damaged': { exit: EXIT.failed, next: 'restore a backup, or choose another directory' },

@@ -139,7 +139,7 @@ function logs(program: Command, bind: Bind): void {
     program
       .command('why <connector>')
       .description('why a connector is or was published or withheld')
-      .option('--account <id>', 'account (default: the active one)')
+      .option('--account <account>', 'its id, or "account 2" as the texts have it (default: the active one)')
       .option('--at <moment>', 'at this position of the log, or at this time', moment)
       .option('--log <file>', 'an exported log instead of the running daemon'),
     () => import('./commands/why.ts'),
@@ -195,7 +195,7 @@ function surroundings(program: Command, bind: Bind): void {
       demo
         .command(`${change} <connector>`)
         .description(`${change} the connection on the server`)
-        .option('--account <id>', 'account (default: the active one)'),
+        .option('--account <account>', 'its id, or "account 2" as `why` has it (default: the active one)'),
       async () => ({
         run: (await import('./commands/demoChange.ts')).change(change),
       }),

@@ -147,7 +147,7 @@ export const namedErrors: ReadonlySet<string> = new Set([
     'BadJson',
     'BodyTooLarge',
   ],
-  ...['LogConflict', 'LogUnavailable', 'LogUnreadable', 'McpError'],
+  ...['LogConflict', 'LogUnavailable', 'LogUnreadable', 'McpError', 'UnknownAccount'],
 ]);
 
 function errorOf(error: unknown): ControlError {

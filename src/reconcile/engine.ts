@@ -62,7 +62,7 @@ export interface Reconciler {
   /** Whether the log takes no writes just now: the table can only shrink until it does. */
   readonly readOnly: boolean;
   status(): Status;
-  /** Why a route is, or is not, published; in sentences, with the events that made it so. */
+  /** Why a route is, or is not, published; in sentences, with the events that made it so. *Errors*: UnknownAccount. */
   explain(connector: string, account?: string | null): Explanation;
   stateHash(): string;
   /** Stops effects and timers and ends `tables`. The log stays open: it is the caller's. */

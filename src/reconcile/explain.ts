@@ -3,6 +3,7 @@
  * change it. Read from the state and the log; decides nothing.
  */
 import type { RecordedEvent } from '../events/index.ts';
+import { accountNamed } from './accountNames.ts';
 import { formatInstant } from './instant.ts';
 import { narrate } from './narrate.ts';
 import type { RouteTable } from './project.ts';
@@ -35,7 +36,10 @@ export interface Explanation {
 /** A chain is for reading: what lies further back than this is one `log show` away. */
 const MAX_CAUSES = 6;
 
-/** `account` undefined: the active account's route, or the device's. `read` gives the event at a position. */
+/**
+ * `account`: an id or a label, see {@link accountNamed}; undefined: the active account's route, or the device's. `read` gives the event
+ * at a position. *Errors*: UnknownAccount.
+ */
 export function explain(
   state: State,
   table: RouteTable,
@@ -43,7 +47,7 @@ export function explain(
   connector: string,
   account?: string | null,
 ): Explanation {
-  const route = chooseRoute(state, connector, account) ?? waitingRoute(state, connector);
+  const route = account == null ? chooseRoute(state, connector, account) : routeOf(state, connector, account);
   if (route === undefined) return unheardOf(state, connector, account ?? null);
   const status = routeStatus(state, route, table);
   const { positions, closedAt } = cite(state, route, status);
@@ -59,15 +63,29 @@ export function explain(
   };
 }
 
-/** The route that a person means: of the account asked for, else the device's, else the active account's, else any. */
-function chooseRoute(state: State, connector: string, account: string | null | undefined): RouteRecord | undefined {
-  if (account !== undefined) return findRoute(state, account, connector);
+/** The route of an account that was named; one that lives on this device is the same for every account. */
+function routeOf(state: State, connector: string, named: string): RouteRecord | undefined {
+  const account = accountNamed(state, named);
+  const waits = waitingRoute(state, connector);
+  return (
+    findRoute(state, account, connector) ??
+    (waits === undefined ? findRoute(state, null, connector) : { ...waits, account })
+  );
+}
+
+/** The route that a person means: the device's, else the active account's, else any. */
+function chooseRoute(state: State, connector: string, account: null | undefined): RouteRecord | undefined {
+  if (account === null) return findRoute(state, null, connector) ?? waitingRoute(state, connector);
   const lives = (route: RouteRecord | undefined): RouteRecord | undefined =>
     route?.machine.context.device == null ? undefined : route;
   const active = state.head.active === null ? undefined : findRoute(state, state.head.active.account, connector);
   const all = [...allRoutes(state)].filter((route) => route.connector === connector);
   return (
-    lives(findRoute(state, null, connector)) ?? active ?? all.findLast((route) => route.account !== null) ?? all[0]
+    lives(findRoute(state, null, connector)) ??
+    active ??
+    all.findLast((route) => route.account !== null) ??
+    all[0] ??
+    waitingRoute(state, connector)
   );
 }
 

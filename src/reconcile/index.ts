@@ -18,6 +18,7 @@ export { standingOf, type Reason } from './standing.ts';
 export { reasons, reasonWords } from './reasons.ts';
 export { narrate } from './narrate.ts';
 export { formatInstant } from './instant.ts';
+export { accountLabel, accountNamed, UnknownAccount } from './accountNames.ts';
 export { explain, type Explanation, type Link } from './explain.ts';
 export { statusOf, routeStatus, type RouteStatus, type Status } from './status.ts';
 export { StateHasher, stateHash, canonical } from './hash.ts';

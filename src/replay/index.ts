@@ -9,7 +9,7 @@ export { fold, type Folded, type Watch } from './fold.ts';
 export { MarkCheck, recordingOf, type Difference, type Recording } from './recording.ts';
 export { replay, type Replay } from './replay.ts';
 export { Player, steps, type AccountChange, type RouteChange, type Seen, type Step } from './steps.ts';
-export { accountLabel, effectLabel, isForeground, routeLabel } from './labels.ts';
+export { effectLabel, isForeground, routeLabel } from './labels.ts';
 export { diff, type Diff, type FirstDifference } from './diff.ts';
 export { diffLogs, type LogsDiff } from './diffLogs.ts';
 export { DecisionCheck, type Decision, type Unanswered } from './decisions.ts';

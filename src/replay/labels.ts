@@ -1,9 +1,5 @@
 /** Names in what is shown: accounts by the order of their first appearance, which redaction does not change. */
-import type { Effect, RouteName, State } from '../reconcile/index.ts';
-
-export function accountLabel(state: State, account: string): string {
-  return `account ${String(state.accounts.get(account)?.ordinal ?? '?')}`;
-}
+import { accountLabel, type Effect, type RouteName, type State } from '../reconcile/index.ts';
 
 /** `docs`, or `account 1/docs`. */
 export function routeLabel(state: State, { account, connector }: RouteName): string {

@@ -5,6 +5,7 @@
  */
 import { RULES } from '../events/index.ts';
 import {
+  accountLabel,
   allRoutes,
   effectText,
   formatInstant,
@@ -14,7 +15,7 @@ import {
   type PublishedRoute,
   type State,
 } from '../reconcile/index.ts';
-import { accountLabel, effectLabel, isForeground, routeLabel } from './labels.ts';
+import { effectLabel, isForeground, routeLabel } from './labels.ts';
 import { effectOf } from './outcome.ts';
 import { MarkCheck, type Difference, type Recording } from './recording.ts';
 import { Player, type RouteChange, type Seen, type Step } from './steps.ts';

@@ -5,13 +5,13 @@ import { fold } from './fold.ts';
 import type { Recording } from './recording.ts';
 
 export interface WhyOptions {
-  /** The account as the log names it; `null` for a route of the device; absent for the one that a person means. */
+  /** The account as the log names it, or `account 2`, by order of appearance; `null` for a route of the device; absent for the one that a person means. */
   readonly account?: string | null | undefined;
   /** Position after which the question is asked; absent: the end. */
   readonly at?: number | undefined;
 }
 
-/** Folds to `at` and explains. *Errors*: those of reading the log. */
+/** Folds to `at` and explains. *Errors*: those of reading the log; UnknownAccount. */
 export function whyFrom(log: Recording, connector: string, { account, at }: WhyOptions = {}): Explanation {
   const causes: (number | null)[] = [];
   const { state, table } = fold(log, at, ({ cause }) => void causes.push(cause));

@@ -113,6 +113,21 @@ test('why answers from a file, also of a moment before', async () => {
   expect(before.stdout).toContain('nothing in the log speaks about it');
 });
 
+test('why knows an account by its label also in a redacted log, and refuses one that is not there', async () => {
+  const asked = (name: string, account: string) =>
+    run(['why', 'everything', '--log', file(name), '--account', account]);
+  const labelled = await asked('redacted', 'account 1');
+  expect([labelled.code, labelled.stdout]).toEqual([EXIT.ok, (await asked('plain', 'ann')).stdout]);
+  for (const name of ['plain', 'redacted']) {
+    const { code, stdout, stderr } = await asked(name, 'nobody');
+    expect([code, stdout, stderr]).toEqual([
+      EXIT.usage,
+      '',
+      expect.stringMatching(/known are: account 1 \(.*next: name one/s),
+    ]);
+  }
+});
+
 test.each([
   ['changed', EXIT.problems],
   ['foreign', EXIT.problems],

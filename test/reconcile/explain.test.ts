@@ -1,7 +1,7 @@
 /** What an on-call person is told: the answer names the event, its place and its time, and what would change it. */
 import { describe, expect, test } from 'vitest';
 import { eventTypes, type RecordedEvent } from '../../src/events/index.ts';
-import { formatInstant, narrate, reasons, reasonWords } from '../../src/reconcile/index.ts';
+import { formatInstant, narrate, reasons, reasonWords, UnknownAccount } from '../../src/reconcile/index.ts';
 import { connected, disconnected, docsPublished, MINUTE, reauth, Scenario, SECOND } from '../support/scenario.ts';
 
 describe('why', () => {
@@ -99,6 +99,32 @@ describe('why', () => {
     const s = docsPublished();
     for (const step of [s, s.reject('docs'), s.signOut(), s.signIn('bob'), s.later(MINUTE), s.restart()])
       expect(JSON.stringify({ ...step.why('docs'), account: null })).not.toMatch(/ann|bob/);
+  });
+});
+
+describe('an account that is asked for', () => {
+  const two = (): Scenario =>
+    docsPublished().installed('files', { kind: 'stdio', authorization: 'none' }).signIn('bob');
+
+  test('may be named by its id or by its order of appearance', () => {
+    const s = two();
+    expect(s.why('docs', 'account 1')).toMatchObject({ account: 'ann', reason: 'other-account' });
+    expect(s.why('docs', 'account 1')).toEqual(s.why('docs', 'ann'));
+    expect(s.why('docs', 'account 2')).toEqual(s.why('docs'));
+  });
+
+  test('is refused when the log does not know it, with those that it knows', () => {
+    for (const account of ['carl', 'account 3', 'account 01'])
+      expect(() => two().why('docs', account)).toThrow(
+        new UnknownAccount(`the log knows no account "${account}"; known are: account 1 (ann), account 2 (bob)`),
+      );
+    expect(() => new Scenario().why('docs', 'ann')).toThrow('it knows none');
+  });
+
+  test('has the routes of this device too, and those of connectors that came after it', () => {
+    const s = two().installed('mail');
+    expect(s.why('files', 'ann')).toMatchObject({ account: null, state: 'opening' });
+    expect(s.why('mail', 'ann')).toMatchObject({ account: 'ann', reason: 'other-account' });
   });
 });
 

@@ -246,8 +246,8 @@ export class Scenario {
   reasonOf(connector: string): string | null {
     return this.why(connector).reason;
   }
-  why(connector: string): ReturnType<typeof explain> {
-    return explain(this.state, this.table.entries, (position) => this.log[position - 1], connector);
+  why(connector: string, account?: string): ReturnType<typeof explain> {
+    return explain(this.state, this.table.entries, (position) => this.log[position - 1], connector, account);
   }
   get anomalies(): string[] {
     return [...this.state.anomalies.values()].map(({ type }) => type);
