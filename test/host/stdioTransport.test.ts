@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { childEnv } from '../../src/host/routes/childEnv.ts';
+import { Allowance } from '../../src/host/routes/lines.ts';
 import { marked } from '../../src/host/routes/processTree.ts';
 import { childLimits, StdioTransport, type ChildLimits } from '../../src/host/routes/stdioTransport.ts';
 import { childOf, lives, programs } from '../support/host/children.ts';
@@ -18,7 +19,7 @@ async function child(script: string, limits = quick, env: Readonly<Record<string
   open.push(transport);
   const messages: Message[] = [];
   let told: () => void = () => undefined;
-  transport.tap = (message) => (messages.push(message), told(), true);
+  transport.tap = (message) => (messages.push(message), told(), message['level'] !== 'info');
   await transport.start();
   const next = async (): Promise<Message> => {
     while (messages.length === 0) await new Promise<void>((resolve) => (told = resolve));
@@ -66,6 +67,23 @@ test('a line without end ends the child, not the daemon', async () => {
 test('noise between messages is passed over', async () => {
   const { next } = await child(programs.noisy);
   expect([await next(), await next()]).toMatchObject([{ method: 'a' }, { method: 'b' }]);
+});
+
+test('noise without end ends the child, and says what it was', async () => {
+  for (const script of [programs.flooding, programs.logging, programs.blank]) {
+    const { transport } = await child(script);
+    expect(await transport.exited).toMatch(/^more than 5000 lines or 1048576 bytes on stdout .* belong on stderr$/);
+  }
+});
+
+test('an allowance is of lines and of bytes, and is there again after its time', () => {
+  const allowance = new Allowance({ lines: 2, bytes: 10, perMs: 100 });
+  allowance.spend(1, 0);
+  allowance.spend(1, 99);
+  expect(() => allowance.spend(1, 99)).toThrow('more than 2 lines');
+  allowance.spend(10, 100);
+  expect(() => allowance.spend(1, 101)).toThrow('or 10 bytes');
+  allowance.spend(1, 200);
 });
 
 test('a child that dies says with what code, and its last words are kept', async () => {

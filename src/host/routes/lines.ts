@@ -66,3 +66,36 @@ export class Tail {
     return this.#bytes.toString('utf8');
   }
 }
+
+export interface Bounds {
+  readonly lines: number;
+  readonly bytes: number;
+  readonly perMs: number;
+}
+
+/** So much in any one stretch of time, and not a line more. */
+export class Allowance {
+  readonly #bounds: Bounds;
+  #beganMs = -Infinity;
+  #lines = 0;
+  #bytes = 0;
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
+  }
+
+  /** One more line. Throws a RangeError when it is too much. `nowMs` never goes back. */
+  spend(size: number, nowMs: number): void {
+    const { lines, bytes, perMs } = this.#bounds;
+    if (nowMs - this.#beganMs >= perMs) {
+      this.#beganMs = nowMs;
+      this.#lines = this.#bytes = 0;
+    }
+    this.#lines += 1;
+    this.#bytes += size;
+    if (this.#lines > lines || this.#bytes > bytes)
+      throw new RangeError(
+        `more than ${lines} lines or ${bytes} bytes on stdout within ${perMs} ms that are no JSON-RPC: they belong on stderr`,
+      );
+  }
+}

@@ -8,7 +8,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { parseJson } from '../../protocol/index.ts';
-import { LineReader, Tail, textOf } from './lines.ts';
+import { Allowance, LineReader, Tail, textOf, type Bounds } from './lines.ts';
 import { endTree, markVariable, patience, signalGroup, type Patience } from './processTree.ts';
 
 export interface ChildSpec {
@@ -25,6 +25,8 @@ export interface ChildSpec {
 export interface ChildLimits {
   readonly lineBytes: number;
   readonly stderrBytes: number;
+  /** What it may write on stdout that is no protocol: each line of it costs the daemon, and so everybody else's connectors. */
+  readonly noise: Bounds;
   /** How long the child may leave its stdin unread while we have something to say. */
   readonly writeMs: number;
   readonly patience: Patience;
@@ -32,6 +34,7 @@ export interface ChildLimits {
 export const childLimits: ChildLimits = {
   lineBytes: 8 * 1024 * 1024,
   stderrBytes: 64 * 1024,
+  noise: { lines: 5_000, bytes: 1024 * 1024, perMs: 10_000 },
   writeMs: 10_000,
   patience,
 };
@@ -51,6 +54,7 @@ export class StdioTransport implements Transport {
   readonly #spec: ChildSpec;
   readonly #limits: ChildLimits;
   readonly #stderr: Tail;
+  readonly #noise: Allowance;
   #child: ChildProcess | undefined;
   #closing: Promise<void> | undefined;
   #why: string | undefined;
@@ -60,6 +64,7 @@ export class StdioTransport implements Transport {
     this.#spec = spec;
     this.#limits = limits;
     this.#stderr = new Tail(limits.stderrBytes);
+    this.#noise = new Allowance(limits.noise);
     this.exited = new Promise((resolve) => {
       this.#tellExit = resolve;
     });
@@ -113,7 +118,7 @@ export class StdioTransport implements Transport {
   #read(lines: LineReader, chunk: Buffer): void {
     if (this.#why !== undefined) return;
     try {
-      for (const line of lines.read(chunk)) if (line.length > 0) this.#line(line);
+      for (const line of lines.read(chunk)) this.#line(line);
     } catch (error) {
       this.#break(error instanceof RangeError ? error.message : 'its output could not be read');
     }
@@ -123,12 +128,17 @@ export class StdioTransport implements Transport {
     const raw = textOf(line);
     const message = raw === undefined ? undefined : parseMessage(raw);
     // Programs print on stdout what belongs on stderr; a daemon that ends them for it would be without half of them.
-    if (raw === undefined || message === undefined)
-      return this.onerror?.(new Error('a line that is no JSON-RPC message'));
+    if (raw === undefined || message === undefined) return this.#ignore(line);
     if (this.tap(message, raw)) return;
+    if (message['jsonrpc'] !== '2.0') return this.#ignore(line);
     // The SDK's client walks what it is given, and one deep line would fill the stack and end the connector.
     if (isShallow(raw)) this.onmessage?.(message as unknown as JSONRPCMessage);
     else this.onerror?.(new Error('a message that is nested too deeply'));
+  }
+
+  #ignore(line: Buffer): void {
+    this.#noise.spend(line.length, performance.now());
+    if (line.length > 0) this.onerror?.(new Error('a line that is no JSON-RPC message'));
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -154,6 +164,8 @@ export class StdioTransport implements Transport {
   #break(reason: string): void {
     this.#why ??= reason;
     this.onerror?.(new Error(reason));
+    // Or it would go on to be read until it is gone.
+    this.#child?.stdout?.destroy();
     void this.close();
   }
 

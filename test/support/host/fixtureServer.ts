@@ -63,6 +63,7 @@ const run = {
   fail: (id) => send({ id, error: { code: -32050, message: 'no luck', data: { why: 'x' } } }),
   reauth: (id) => send({ id, error: { code: -33002, message: 'pretends' } }),
   die: () => process.exit(7),
+  flood: () => setInterval(() => process.stdout.write('noise noise\\n'.repeat(1000)), 1),
   odd: (id) => line('{"jsonrpc":"2.0","id":' + JSON.stringify(id) + ',"result":' + ${JSON.stringify(oddResult)} + '}'),
   big: (id) => line('{"jsonrpc":"2.0","id":' + JSON.stringify(id) + ',"result":{"content":[{"type":"text","text":"' + 'x'.repeat(9000000) + '"}]}}'),
   change: (id) => {
