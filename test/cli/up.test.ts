@@ -12,8 +12,10 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const world = new UpWorld();
 let ready: Ready;
+let atReady: Status;
 beforeAll(async () => {
   ready = await world.start();
+  atReady = await status();
 }, 90_000);
 afterAll(() => world.dispose(), 60_000);
 
@@ -23,6 +25,12 @@ const stateOf = async (connector: string): Promise<string | undefined> =>
   (await status()).routes.find((route) => route.connector === connector)?.state;
 const pid = async (): Promise<number> =>
   ((await callControl(socket(), 'status')) as { daemon: { pid: number } }).daemon.pid;
+
+test('whoever is told that it is ready finds the local tools at once', () => {
+  const shown = atReady.routes.filter(({ state }) => state === 'published');
+  expect(shown.map(({ connector }) => connector).sort()).toEqual(['files', 'memory']);
+  expect(atReady.account?.synced).toBe(true);
+});
 
 test('the local connectors are published, and the remote one is withheld with its reason', async () => {
   await until(async () => (await stateOf('files')) === 'published' && (await stateOf('memory')) === 'published');

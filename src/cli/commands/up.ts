@@ -19,7 +19,7 @@ export const run: Run<UpOptions> = async ({ options, output }) => {
     const starting = bringUp(fleet, state, options, output);
     starting.catch(() => undefined);
     const up = await Promise.race([starting, told.then(() => undefined)]);
-    if (up !== undefined) await greet(up);
+    if (up !== undefined) await Promise.race([greet(up), told]);
     return codeOf(await told);
   } catch (error) {
     if (error instanceof Stopping) return codeOf(await told);
@@ -30,13 +30,11 @@ export const run: Run<UpOptions> = async ({ options, output }) => {
   }
 
   async function greet({ ready, tokenFile }: Up): Promise<void> {
-    // A script is told at once; a person is told when there is something to see.
-    const status = output.json
-      ? undefined
-      : await settledStatus(() => askDaemon(options, 'status') as Promise<StatusDocument>);
+    // Whoever is told sooner, person or script, finds connectors that are still being opened, and no tools.
+    const status = await settledStatus(() => askDaemon(options, 'status') as Promise<StatusDocument>);
     output.result(ready, () => {
       const named = options.state !== undefined;
-      return status === undefined ? '' : welcome({ mcpUrl: ready.mcpUrl, tokenFile, state, named, status });
+      return welcome({ mcpUrl: ready.mcpUrl, tokenFile, state, named, status });
     });
   }
 };
