@@ -65,15 +65,21 @@ export function writeLines(path: string, lines: Iterable<string>): void {
   rmSync(partial, { force: true });
   const file = openSync(partial, 'wx', 0o600);
   try {
-    writeAll(file, lines);
-    fsyncSync(file);
+    writeAndClose(file, lines);
+    renameSync(partial, path);
   } catch (error) {
     rmSync(partial, { force: true });
     throw error;
+  }
+}
+
+function writeAndClose(file: number, lines: Iterable<string>): void {
+  try {
+    writeAll(file, lines);
+    fsyncSync(file);
   } finally {
     closeSync(file);
   }
-  renameSync(partial, path);
 }
 
 function writeAll(file: number, lines: Iterable<string>): void {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import {
@@ -76,6 +76,12 @@ it('an export that fails leaves the file that was there, and nothing beside it',
   expect(() => writeLines(path, failing())).toThrow('broken');
   expect(openLogFile(path).header.package).toBe('0');
   expect(statSync(`${path}.partial`, { throwIfNoEntry: false })).toBeUndefined();
+  const taken = join(folder(), 'taken');
+  mkdirSync(taken);
+  expect(() => {
+    writeLines(taken, ['{}']);
+  }).toThrow('EISDIR');
+  expect(statSync(`${taken}.partial`, { throwIfNoEntry: false })).toBeUndefined();
 });
 
 it('redacted, no name is left and the chain still holds', () => {
