@@ -120,7 +120,10 @@ function logs(program: Command, bind: Bind): void {
       .option('--jsonl', 'one JSON document a line'),
     () => import('./commands/logShow.ts'),
   );
-  bind(log.command('verify').description('recompute the chain'), () => import('./commands/logVerify.ts'));
+  bind(
+    log.command('verify [file]').description('recompute the chain of the log, or of an exported one'),
+    () => import('./commands/logVerify.ts'),
+  );
   bind(
     log
       .command('export <file>')

@@ -138,6 +138,29 @@ test.each([
   expect(stderr).toMatch(/error: [^]*next: /);
 });
 
+test('a log file is verified like a log, and a redacted one says what its chain does not bind', async () => {
+  const verified = async (name: string, ...more: readonly string[]) => run(['log', 'verify', file(name), ...more]);
+  const plain = await verified('plain', '--json');
+  expect([plain.code, documentOf('log-verify', plain.stdout)]).toMatchObject([EXIT.ok, { events: 3, broken: null }]);
+  expect((await verified('plain')).stdout).not.toContain('redacted');
+  expect((await verified('redacted')).stdout).toContain('redacted, so that no payload is bound');
+  const changed = await verified('changed');
+  expect([changed.code, changed.stdout]).toMatchObject([EXIT.problems, expect.stringMatching(/breaks at position \d/)]);
+  const foreign = await verified('foreign');
+  expect([foreign.code, foreign.stderr]).toMatchObject([EXIT.problems, expect.not.stringContaining('log verify')]);
+});
+
+test.each([
+  ['replay', folder],
+  ['diff', folder],
+  ['why', 'docs', '--log', folder],
+  ['log', 'verify', folder],
+  ['log', 'export', folder],
+])('a folder in the place of a log file is a usage error: %s', async (...args) => {
+  const { code, stdout, stderr } = await run(args);
+  expect([code, stdout, stderr]).toEqual([EXIT.usage, '', expect.stringContaining(`${folder} is a folder`)]);
+});
+
 test('simulated worlds hold the laws, and say which faults they met', async () => {
   const { code, stdout } = await run(['simulate', '--seed', '7', '--json']);
   const { violations, faults } = documentOf('simulate', stdout);
