@@ -24,7 +24,24 @@ export class DaemonNotRunning extends Error {
   }
 }
 
-/** Runs a command that answers once. Throws {@link ControlRefused} and {@link DaemonNotRunning}. */
+/** Commands that only tell. Any other may have acted when its answer does not come. */
+const telling: ReadonlySet<string> = new Set([
+  ...['status', 'why', 'endpoint', 'position', 'tables', 'tools'],
+  ...['log.read', 'log.verify', 'log.export'],
+]);
+
+/** The daemon was asked, and went away before it had answered. */
+export class ControlBroken extends Error {
+  override readonly name = 'ControlBroken';
+  readonly reason: 'told-nothing' | 'unknown-outcome';
+  constructor(command: string) {
+    const acts = !telling.has(command);
+    super(`the daemon went away before it answered${acts ? `; whether the ${command} acted is unknown` : ''}`);
+    this.reason = acts ? 'unknown-outcome' : 'told-nothing';
+  }
+}
+
+/** Runs a command that answers once. Throws {@link ControlRefused}, {@link ControlBroken} and {@link DaemonNotRunning}. */
 export async function callControl(path: string, command: string, input: unknown = {}): Promise<unknown> {
   let last: unknown;
   for await (const value of streamControl(path, command, input)) last = value;
@@ -47,6 +64,8 @@ export async function* streamControl(
       for (const line of lines) yield resultIn(line);
     }
     if (held !== '') yield resultIn(held);
+  } catch (error) {
+    throw broken(error) ? new ControlBroken(command) : error;
   } finally {
     response.destroy();
   }
@@ -57,10 +76,15 @@ function post(path: string, command: string, body: string): Promise<IncomingMess
     const request = httpRequest({ socketPath: path, path: `/${command}`, method: 'POST' }, resolve);
     request.once('error', (error: NodeJS.ErrnoException) => {
       const absent = error.code === 'ENOENT' || error.code === 'ECONNREFUSED';
-      reject(absent ? new DaemonNotRunning(path) : error);
+      reject(absent ? new DaemonNotRunning(path) : broken(error) ? new ControlBroken(command) : error);
     });
     request.end(body);
   });
+}
+
+function broken(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ECONNRESET' || code === 'EPIPE';
 }
 
 function resultIn(line: string): unknown {

@@ -1,3 +1,4 @@
+import { isObject } from '../../protocol/json.ts';
 import { askDaemon } from '../daemon.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit.ts';
 import { SCHEMA_VERSION } from '../output.ts';
@@ -8,6 +9,7 @@ type Options = CommonOptions & { readonly args: string };
 interface RpcError {
   readonly code: number;
   readonly message: string;
+  readonly data?: unknown;
 }
 interface Answer {
   readonly resultText?: string;
@@ -30,7 +32,7 @@ export const run: Run<Options, [string]> = async ({ options, output }, tool) => 
   else if (error === undefined) await output.line(plain(contentText(resultText ?? '{}')));
   if (error !== undefined)
     output.note(`error ${String(error.code)}: ${plain(error.message)}\n  next: ${nextStep(error, tool)}`);
-  return error === undefined ? (isError ? EXIT.failed : EXIT.ok) : codeOf(error.code);
+  return error === undefined ? (isError ? EXIT.failed : EXIT.ok) : codeOf(error);
 };
 
 function assertObject(text: string): void {
@@ -44,16 +46,24 @@ function assertObject(text: string): void {
   throw new CommandError(EXIT.usage, '--args is not a JSON object', `for example: --args '{"message":"hello"}'`);
 }
 
-function codeOf(code: number): ExitCode {
+function codeOf(error: RpcError): ExitCode {
+  const { code } = error;
+  if (mayHaveActed(error)) return EXIT.unavailable;
   if (code === -33001 || code === -33002) return EXIT.unauthorized;
   return code <= -33003 && code >= -33005 ? EXIT.unavailable : EXIT.failed;
 }
 
-function nextStep({ code, message }: RpcError, tool: string): string {
+/** Ours is in the data; another hop's is in its words. */
+function mayHaveActed({ data, message }: RpcError): boolean {
+  return (isObject(data) && data['outcomeUnknown'] === true) || message.includes('acted is unknown');
+}
+
+function nextStep(error: RpcError, tool: string): string {
+  const { code } = error;
   const connector = tool.split('__')[0] ?? tool;
   if (code === -33001 || code === -33002) return `dacapo connect ${connector}`;
   // Whoever reads "try again" after a call that may have acted, acts twice.
-  if (message.includes('unknown')) return 'look whether it acted before you call it again';
+  if (mayHaveActed(error)) return 'look whether it acted before you call it again';
   return code <= -33003 && code >= -33005 ? 'try again later' : '`dacapo tools` lists what there is';
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
+import { ControlBroken } from '../../host/controlClient.ts';
 import type { RouteStatus, Status } from '../../reconcile/index.ts';
 import { askDaemon, followDaemon } from '../daemon.ts';
 import { EXIT } from '../exit.ts';
@@ -14,7 +15,10 @@ interface Step {
   readonly reason?: string | null;
 }
 
-/** Authorizes a connector for the active account, and waits a little until its tools are there. Exit 4 when it was not granted. */
+/**
+ * Authorizes a connector for the active account, and waits a little until its tools are there. Exit 4 when it was not granted, 5 when
+ * the daemon went away meanwhile.
+ */
 export const run: Run<Options, [string]> = async ({ options, output }, connector) => {
   const secret = options.secretStdin === true ? { secret: await readSecret() } : {};
   let ended: Step | undefined;
@@ -23,11 +27,13 @@ export const run: Run<Options, [string]> = async ({ options, output }, connector
     if (step.step === 'redirect') output.note(`Go on in a browser: ${String(step.url)}`);
     else ended = step;
   }
-  const { outcome = 'failed', reason = null } = ended ?? {};
+  if (ended === undefined) throw new ControlBroken('connect');
+  const { outcome = 'failed', reason = null } = ended;
   const granted = outcome === 'succeeded';
   const route = granted ? await settled(options, connector) : undefined;
+  const without = granted ? `${connector} is connected` : `${connector} was not connected: ${reason ?? outcome}`;
   output.result({ connector, outcome, reason, state: route?.state ?? null }, () =>
-    route === undefined ? `${connector} was not connected: ${reason ?? outcome}` : routeLines([route]),
+    route === undefined ? without : routeLines([route]),
   );
   return granted ? EXIT.ok : EXIT.unauthorized;
 };
