@@ -98,12 +98,23 @@ function readConfigFile(file: string, named: boolean): string | undefined {
 }
 
 function fromEnvironment({ section, environment }: Request<z.ZodType>, types: ReadonlyMap<string, boolean>): Values {
+  refuseUnknown(section, environment, types);
   const found = [...types].flatMap(([key, text]) => {
     const name = variableOf(section, key);
     const value = valueOf(environment, name) ?? environment[foreign[`${section}.${key}`] ?? ''];
     return value === undefined ? [] : [[key, text ? value : decoded(name, value)] as const];
   });
   return Object.fromEntries(found);
+}
+
+/** A misspelt variable would be a setting that somebody believes in. */
+function refuseUnknown(section: Section, environment: Environment, types: ReadonlyMap<string, boolean>): void {
+  const known = new Set([...types.keys()].map((key) => variableOf(section, key)));
+  const unknown = Object.keys(environment).filter(
+    (name) => name.startsWith(variableOf(section, '')) && !known.has(name.replace(/_FILE$/, '')) && !known.has(name),
+  );
+  if (unknown.length === 0) return;
+  throw unusable(`${unknown.join(', ')}: no key of ${section} has that variable; known are ${[...known].join(', ')}`);
 }
 
 /** Of a variable or its twin; both at once is a question nobody can answer. */

@@ -97,6 +97,15 @@ test('a wrong value in the environment is refused by the name of its variable', 
   );
 });
 
+test('a variable that no key has is refused by its name, one of another section is not', () => {
+  const ours = { DACAPO_DAEMON_STATE_DIR: '/s', DACAPO_GATEWAY_NOPE: '1', DACAPO_STATE: '/x' };
+  expect(load(null, ours).value.stateDir).toBe('/s');
+  for (const name of ['DACAPO_DAEMON_POLL', 'DACAPO_DAEMON_POLL_EVERY_MS_FILE_FILE', 'DACAPO_DAEMON_'])
+    expect(refusal(() => load(null, { ...ours, [name]: '1' }))).toMatch(
+      new RegExp(`^${name}: .*DACAPO_DAEMON_POLL_EVERY_MS`),
+    );
+});
+
 test('a file that was named must exist; the one of the default place need not', () => {
   const request = {
     section: 'daemon',
