@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { CommandError } from '../../src/cli/exit.ts';
+import { CommandError, EXIT } from '../../src/cli/exit.ts';
 import { retryDelayMs, superviseChild, type Child, type ChildOptions } from '../../src/cli/up/child.ts';
 
 let folder = '';
@@ -81,14 +81,12 @@ test('a child that will not start is given up, with what it said', async () => {
   await expect(one.ready).rejects.toThrow(/did not start \(exit code 1\)[^]*no such disk/);
 });
 
-test.each([
-  [2, 2],
-  [6, 6],
-])('exit code %i is not tried again and becomes our own', async (code, expected) => {
-  const one = supervise(`process.exit(${String(code)})`);
+test.each([EXIT.usage, EXIT.problems, EXIT.conflict])('exit code %i is not tried again and is ours', async (code) => {
+  const deaths: string[] = [];
+  const one = supervise(`process.exit(${String(code)})`, { onDeath: (how) => deaths.push(how) });
   const error = await one.ready.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(CommandError);
-  expect((error as CommandError).exit).toBe(expected);
+  expect([(error as CommandError).exit, deaths]).toEqual([code, []]);
 });
 
 test('a child that ignores SIGTERM is ended all the same', async () => {

@@ -43,6 +43,9 @@ const STABLE_MS = 30_000;
 const KILL_AFTER_MS = 9_000;
 /** Deaths in a row, before it was ever ready, after which it is given up. */
 const HOPELESS = 3;
+/** Exit codes that another start would only repeat. */
+const FINAL: readonly ExitCode[] = [EXIT.usage, EXIT.problems, EXIT.conflict];
+const final = (code: number | null): ExitCode | undefined => FINAL.find((one) => one === code);
 const LOG_BYTES = 8 * 1024 * 1024;
 
 /** Pause before the life that follows `deaths` deaths in a row: doubled each time, within bounds. */
@@ -87,7 +90,7 @@ export function superviseChild(options: ChildOptions): Child {
     if (!stopping) dead(null, (error as NodeJS.ErrnoException).code ?? 'could not be started');
   };
   const dead = (code: number | null, how: string): void => {
-    const pointless = code === EXIT.usage || code === EXIT.conflict || deaths >= HOPELESS;
+    const pointless = final(code) !== undefined || deaths >= HOPELESS;
     if (!started.settled && pointless) return started.reject(hopeless(options, how, code));
     options.onDeath?.(how, retryDelayMs(deaths));
     timer = setTimeout(live, retryDelayMs(deaths));
@@ -179,9 +182,12 @@ async function end(child: ChildProcess, patienceMs: number): Promise<void> {
 }
 
 function hopeless({ name, logFile }: ChildOptions, how: string, code: number | null): CommandError {
-  const exit: ExitCode = code === EXIT.usage ? EXIT.usage : code === EXIT.conflict ? EXIT.conflict : EXIT.failed;
   const said = tail(logFile);
-  return new CommandError(exit, `${name} did not start (${how})${said === '' ? '' : `:\n${said}`}`, `read ${logFile}`);
+  return new CommandError(
+    final(code) ?? EXIT.failed,
+    `${name} did not start (${how})${said === '' ? '' : `:\n${said}`}`,
+    `read ${logFile}`,
+  );
 }
 
 function tail(file: string): string {
