@@ -22,6 +22,19 @@ test('a login is read anew each time', async () => {
   }
 });
 
+test('an account without a login is answered with those that have one', async () => {
+  const path = folder();
+  for (const account of ['bob', 'a.n/n'])
+    login(join(path, `s-${encodeURIComponent(account).replace('.', '%2E')}.json`), account);
+  const { of } = sessionFiles(join(path, 's-{account}.json'));
+  expect((await of('a.n/n')).account).toBe('a.n/n');
+  await expect(of('nobody')).rejects.toMatchObject({
+    reason: 'absent',
+    message: 'nobody has no session file here; known are: a.n/n, bob',
+  });
+  await expect(sessionFiles(join(folder(), '{account}.json')).of('nobody')).rejects.toThrow('sign in first');
+});
+
 test.each([
   ['no file', undefined, 'absent'],
   ['no JSON', '{', 'malformed'],

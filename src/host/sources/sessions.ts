@@ -3,7 +3,8 @@
  * so that a new cookie counts at once and none is kept. A request that was frozen under one account never leaves with the cookie
  * of another: the caller names the account, and a file of somebody else is refused (facts: tutti-client 1.2).
  */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { z } from 'zod';
 
 /** Why there is no cookie for a request. `reason` is for programs, the message for people; neither holds a secret. */
@@ -37,9 +38,38 @@ const PLACE = '{account}';
 export function sessionFiles(path: string): Sessions {
   const many = path.includes(PLACE);
   return {
-    of: async (account) => fenced(await readLogin(many ? path.replace(PLACE, fileName(account)) : path), account),
+    of: async (account) => fenced(await (many ? readOneOf(path, account) : readLogin(path)), account),
     current: many ? undefined : () => loggedIn(path),
   };
+}
+
+/** Who asks for an account that is not there may have misspelt it. */
+async function readOneOf(pattern: string, account: string): Promise<Session> {
+  try {
+    return await readLogin(pattern.replace(PLACE, fileName(account)));
+  } catch (error) {
+    if (!(error instanceof SessionRefused) || error.reason !== 'absent') throw error;
+    const known = await accountsOf(pattern);
+    if (known.length === 0) throw error;
+    throw new SessionRefused('absent', `${account} has no session file here; known are: ${known.join(', ')}`);
+  }
+}
+
+/** Those with a file, where the name is in the file's and not in a folder's. */
+async function accountsOf(pattern: string): Promise<string[]> {
+  const [before = '', after] = basename(pattern).split(PLACE);
+  if (after === undefined) return [];
+  const names = await readdir(dirname(pattern)).catch(() => []);
+  const ours = names.filter((name) => name.startsWith(before) && name.endsWith(after));
+  return ours.map((name) => accountIn(name.slice(before.length, name.length - after.length))).sort();
+}
+
+function accountIn(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** An account's name as part of a path: it can neither leave the folder nor be hidden. */
