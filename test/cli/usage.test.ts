@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -44,12 +44,51 @@ test.each([
   [['connect', 'everything', '--secret-stdin', ...nowhere], EXIT.usage],
   [['gateway', '--config', join(state, 'absent.yaml')], EXIT.usage],
   [['prove', '--world', 'nowhere'], EXIT.usage],
+  ...[['status'], ['up'], ['daemon'], ['log', 'verify']].map(
+    (command) => [[...command, '--state', import.meta.filename], EXIT.usage] as const,
+  ),
   [['up', '--poll', '1'], EXIT.usage],
   [['up', '--state', join(state, 'x'.repeat(90))], EXIT.usage],
 ] as const)('%j ends with %i, a reason and a next step', async (args, expected) => {
   const { code, stdout, stderr } = await run(args, { XDG_CONFIG_HOME: state });
   expect([code, stdout]).toEqual([expected, '']);
   expect(stderr).toMatch(/error: .+/);
+});
+
+test('a state directory that is a file is named as one, also when it should lie in it', async () => {
+  for (const below of ['', 'state']) {
+    const { stderr } = await run(['up', '--state', join(import.meta.filename, below)]);
+    expect(stderr).toContain(`${import.meta.filename} is a file`);
+  }
+});
+
+test('doctor tries the disk of the state directory, and leaves nothing there', async () => {
+  const disk = join(state, 'disk');
+  mkdirSync(disk, { mode: 0o700 });
+  const doctor = (limit: string) => {
+    // A process that may write no file of a megabyte stands for a disk that takes none.
+    const { status, stdout } = spawnSync(
+      'sh',
+      ['-c', `ulimit -f ${limit}; exec "$@"`, 'sh', ...dacapo, 'doctor', '--json', '--state', disk],
+      { encoding: 'utf8' },
+    );
+    const { checks } = documentOf('doctor', stdout) as { checks: { name: string; ok: boolean; text: string }[] };
+    return { status, sqlite: checks.find(({ name }) => name === 'sqlite') };
+  };
+  expect(doctor('unlimited')).toMatchObject({ status: EXIT.ok, sqlite: { ok: true } });
+  expect(doctor('1000')).toMatchObject({
+    status: EXIT.problems,
+    sqlite: { ok: false, text: expect.stringContaining(disk) as string },
+  });
+  expect(readdirSync(disk)).toEqual(['up.lock']);
+});
+
+test('a file that finds no room wants room', () => {
+  for (const code of ['ENOSPC', 'EDQUOT'])
+    expect(verdictOf({ name: 'Error', code })).toMatchObject({
+      exit: EXIT.unavailable,
+      next: expect.stringContaining('free space') as string,
+    });
 });
 
 test('a reader that goes away is no error', async () => {

@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqliteLog } from '../../events/index.ts';
+import { logError } from '../../events/logError.ts';
 import { daemonConfigSchema } from '../../host/config.ts';
 import { inspect } from '../../host/sources/connectors.ts';
 import { configured } from '../configured.ts';
 import { EXIT } from '../exit.ts';
 import { columns, styled } from '../output.ts';
-import { pathsOf } from '../paths.ts';
+import { nearest, pathsOf } from '../paths.ts';
 import type { CommonOptions, Run } from '../program.ts';
 import { holdDirectory } from '../up/directory.ts';
 import { layoutOf } from '../up/plan.ts';
@@ -24,7 +24,7 @@ type Finding = string | Promise<string>;
 export const run: Run = async ({ options, output }) => {
   const checks: readonly Check[] = [
     await check('node', node),
-    await check('sqlite', sqlite),
+    await check('sqlite', () => sqlite(options)),
     await check('state directory', () => stateDirectory(options)),
     await check('configuration', () => configuration(options)),
     ...(await connectors(options)),
@@ -49,13 +49,25 @@ function node(): string {
   throw new Error(`${process.versions.node} is too old: install Node 20.19 or later`);
 }
 
-/** The native module loads, and a log can be made where temporary files go. */
-async function sqlite(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'dacapo-doctor-'));
+/** What a full disk may still take, being less, says nothing about the next hour. */
+const ROOM_BYTES = 1024 * 1024;
+
+/** The native module loads, and a log can be made and can grow on the very disk where ours is or will be. */
+async function sqlite({ state }: CommonOptions): Promise<string> {
+  const disk = nearest(pathsOf(process.env, state).state);
+  try {
+    await tryLog(mkdtempSync(join(disk, 'doctor-')));
+    return 'opens, writes and syncs';
+  } catch (error) {
+    throw logError(error, disk);
+  }
+}
+
+async function tryLog(folder: string): Promise<void> {
   try {
     const log = await openSqliteLog(join(folder, 'log.sqlite'));
     log.close();
-    return 'opens, writes and syncs';
+    writeFileSync(join(folder, 'room'), Buffer.alloc(ROOM_BYTES, 1), { flush: true });
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -65,7 +77,6 @@ function stateDirectory({ state: named }: CommonOptions): string {
   const { state } = pathsOf(process.env, named);
   const found = statSync(state, { throwIfNoEntry: false });
   if (found === undefined) return `${state} will be made at the first start`;
-  if (!found.isDirectory()) throw new Error(`${state} is no directory: move it away, or choose another with --state`);
   if ((found.mode & 0o077) !== 0) throw new Error(`${state} is open to others: chmod 700 ${state}`);
   try {
     holdDirectory(state, ['control.sock'])();
