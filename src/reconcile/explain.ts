@@ -4,6 +4,7 @@
  */
 import type { RecordedEvent } from '../events/index.ts';
 import { accountNamed } from './accountNames.ts';
+import { asidesOf, whose, type Aside } from './aside.ts';
 import { formatInstant } from './instant.ts';
 import { narrate } from './narrate.ts';
 import type { RouteTable } from './project.ts';
@@ -26,9 +27,9 @@ export interface Explanation {
   readonly account: string | null;
   readonly state: RouteStatus['state'];
   readonly reason: Reason | null;
-  /** The answer in words: the standing, then the event that closed it, with its position and time. */
+  /** The answer in words: the standing, the event that closed it, with its position and time, and what stands beside it. */
   readonly text: string;
-  /** Oldest first; the last one is the event that decided. */
+  /** Oldest first. The last one is the event that decided, unless the account became active after it. */
   readonly chain: readonly Link[];
   readonly wouldChange: string;
 }
@@ -50,14 +51,15 @@ export function explain(
   const route = account == null ? chooseRoute(state, connector, account) : routeOf(state, connector, account);
   if (route === undefined) return unheardOf(state, connector, account ?? null);
   const status = routeStatus(state, route, table);
-  const { positions, closedAt } = cite(state, route, status);
-  const chain = chainOf(positions, read, connector);
+  const cited = cite(state, route, status);
+  const asides = asidesOf(state, route, status, read);
+  const chain = chainOf(cited.positions, asides, read, connector);
   return {
     connector,
     account: route.account,
     state: status.state,
     reason: status.reason,
-    text: answer(connector, status, chain, closedAt),
+    text: answer(standing(connector, whose(state, route), status), cited, asides, chain),
     chain,
     wouldChange: wouldChange(state, route, status),
   };
@@ -66,18 +68,14 @@ export function explain(
 /** The route of an account that was named; one that lives on this device is the same for every account. */
 function routeOf(state: State, connector: string, named: string): RouteRecord | undefined {
   const account = accountNamed(state, named);
+  const [own, device] = [findRoute(state, account, connector), findRoute(state, null, connector)];
   const waits = waitingRoute(state, connector);
-  return (
-    findRoute(state, account, connector) ??
-    (waits === undefined ? findRoute(state, null, connector) : { ...waits, account })
-  );
+  return lives(own) ?? lives(device) ?? (waits === undefined ? undefined : { ...waits, account }) ?? own ?? device;
 }
 
 /** The route that a person means: the device's, else the active account's, else any. */
 function chooseRoute(state: State, connector: string, account: null | undefined): RouteRecord | undefined {
   if (account === null) return findRoute(state, null, connector) ?? waitingRoute(state, connector);
-  const lives = (route: RouteRecord | undefined): RouteRecord | undefined =>
-    route?.machine.context.device == null ? undefined : route;
   const active = state.head.active === null ? undefined : findRoute(state, state.head.active.account, connector);
   const all = [...allRoutes(state)].filter((route) => route.connector === connector);
   return (
@@ -88,6 +86,9 @@ function chooseRoute(state: State, connector: string, account: null | undefined)
     waitingRoute(state, connector)
   );
 }
+
+const lives = (route: RouteRecord | undefined): RouteRecord | undefined =>
+  route?.machine.context.device == null ? undefined : route;
 
 interface Cited {
   /** Positions of the events that made it so. */
@@ -134,6 +135,7 @@ const made = (positions: readonly number[]): Cited => ({ positions, closedAt: nu
 
 function chainOf(
   positions: readonly number[],
+  asides: readonly Aside[],
   read: (position: number) => RecordedEvent | undefined,
   connector: string,
 ): Link[] {
@@ -145,29 +147,42 @@ function chainOf(
       event = event.cause === null || event.cause === 0 ? undefined : read(event.cause);
     }
   }
+  for (const { position } of asides) {
+    const event = read(position);
+    if (event !== undefined) events.set(position, event);
+  }
   return [...events.values()]
     .sort((a, b) => a.position - b.position)
     .map((event) => ({ position: event.position, at: event.at, type: event.type, text: narrate(event, connector) }));
 }
 
-/** The answer, the event that closed it where another one has the last word, and that one. Each event with its place and time. */
-function answer(connector: string, status: RouteStatus, chain: readonly Link[], closedAt: number | null): string {
-  const last = chain.at(-1);
-  const closing = chain.find(({ position }) => position === closedAt && position !== last?.position);
-  const sentences = [
-    standing(connector, status),
-    closing === undefined ? null : `Closed by ${told(closing)}`,
-    last === undefined ? null : `${closing === undefined ? 'Since' : 'Then'} ${told(last)}`,
-  ];
-  return sentences.filter((sentence) => sentence !== null).join('. ');
+/** The answer, the event that closed it where another one has the last word, that one, and the asides. Each with its place and time. */
+function answer(
+  stands: string,
+  { positions, closedAt }: Cited,
+  asides: readonly Aside[],
+  chain: readonly Link[],
+): string {
+  const last = chain.find(({ position }) => position === Math.max(...positions));
+  const linkAt = (at: number | null): Link | undefined =>
+    chain.find(({ position }) => position === at && position !== last?.position);
+  const say = (words: string, link: Link | undefined): string[] =>
+    link === undefined ? [] : [`${words} ${told(link)}`];
+  const closing = linkAt(closedAt);
+  return [
+    stands,
+    ...say('Closed by', closing),
+    ...say(closing === undefined ? 'Since' : 'Then', last),
+    ...asides.flatMap(({ position, words }) => say(words, linkAt(position))),
+  ].join('. ');
 }
 
 const told = ({ position, at, text }: Link): string => `event ${String(position)} at ${formatInstant(at)}: ${text}`;
 
-function standing(connector: string, { state, reason }: RouteStatus): string {
-  if (state === 'published') return `${connector} is published`;
-  if (reason === null) return `${connector} is wanted and being opened`;
-  return `${connector} is not published: ${reasonWords(reason).means}`;
+function standing(connector: string, of: string, { state, reason }: RouteStatus): string {
+  if (state === 'published') return `${connector} is published${of}`;
+  if (reason === null) return `${connector} is wanted${of} and being opened`;
+  return `${connector} is not published${of}: ${reasonWords(reason).means}`;
 }
 
 function unheardOf(state: State, connector: string, account: string | null): Explanation {

@@ -102,6 +102,49 @@ describe('why', () => {
   });
 });
 
+describe('beside its reason, why', () => {
+  const bobLacks = (): Scenario =>
+    docsPublished()
+      .signIn('bob')
+      .read(3, { docs: disconnected(0) });
+
+  test('says whose answer it is, and since when that account is the active one', () => {
+    expect(bobLacks().why('docs').text).toMatch(
+      /^docs is not published for account 2: the server says that it is not connected\. Since event 7 .*\. Account 2 is active since event 6 at 1970-01-01T00:16:40\.000Z: an account was made the active one/,
+    );
+    expect(
+      bobLacks()
+        .why('docs')
+        .chain.map(({ position }) => position),
+    ).toEqual([6, 7]);
+    const back = bobLacks()
+      .signIn('ann')
+      .read(5, { docs: connected(1) });
+    expect(back.why('docs').text).toMatch(/^docs is wanted for account 1 and being opened\. Since/);
+    expect(back.open('docs').why('docs').text).toMatch(
+      /^docs is published for account 1\. Since event \d+ at [^ ]*: docs was/,
+    );
+  });
+
+  test('keeps the last failure in sight while it is tried again', () => {
+    const s = new Scenario()
+      .installed('docs')
+      .signIn('ann')
+      .read(5, { docs: connected(1) })
+      .fail('docs', 'timeout');
+    const failedAt = s.position;
+    s.later(MINUTE);
+    for (let i = 0; i < 20; i++) s.read(5, { docs: connected(1) });
+    const why = s.why('docs');
+    expect(why).toMatchObject({ state: 'opening', reason: null });
+    expect(why.text).toMatch(
+      new RegExp(`The last attempt ended with event ${String(failedAt)} at .*: opening docs failed: timeout`),
+    );
+    expect(why.chain).toContainEqual(expect.objectContaining({ position: failedAt, type: 'route.openFailed' }));
+    expect(s.open('docs').why('docs').text).not.toContain('last attempt');
+  });
+});
+
 describe('an account that is asked for', () => {
   const two = (): Scenario =>
     docsPublished().installed('files', { kind: 'stdio', authorization: 'none' }).signIn('bob');

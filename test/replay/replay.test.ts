@@ -12,7 +12,7 @@ import {
 } from '../../src/events/index.ts';
 import { effectText, stateHash, type Status } from '../../src/reconcile/index.ts';
 import { Player, recordingOf, replay, steps, transcript, whyFrom } from '../../src/replay/index.ts';
-import { docsPublished, MINUTE } from '../support/scenario.ts';
+import { connected, docsPublished, MINUTE } from '../support/scenario.ts';
 import { tales } from '../support/tales.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dacapo-replay-'));
@@ -130,6 +130,19 @@ describe('why, asked of a log', () => {
     const log = recordingOf(s.log);
     const asked = s.log.map(({ position }) => whyFrom(log, 'docs', { at: position }));
     for (const answer of live) expect(asked).toContainEqual(answer);
+  });
+
+  test('finds the failure before an attempt as the daemon finds it', () => {
+    const s = docsPublished()
+      .reject('docs')
+      .closeAll()
+      .read(6, { docs: connected(2) });
+    for (const reason of ['timeout', 'contract'] as const) s.fail('docs', reason).later(6 * MINUTE);
+    expect(s.why('docs')).toMatchObject({
+      state: 'opening',
+      text: expect.stringContaining('failed: contract') as string,
+    });
+    expect(whyFrom(recordingOf(s.log), 'docs')).toEqual(s.why('docs'));
   });
 
   test('of a connector that the log does not know names those that it knows', () => {
