@@ -150,6 +150,15 @@ test('a log file is verified like a log, and a redacted one says what its chain 
   expect([foreign.code, foreign.stderr]).toMatchObject([EXIT.problems, expect.not.stringContaining('log verify')]);
 });
 
+test('an edited payload passes the chain of a redacted log, and is met by its state hash and by the original', async () => {
+  const edited = readFileSync(file('redacted'), 'utf8').replace('"connector":"everything"', '"connector":"something"');
+  writeFileSync(file('edited'), edited);
+  const codes = [['log', 'verify'], ['replay'], ['diff', file('plain')]].map(async (command) =>
+    run([...command, file('edited')]),
+  );
+  expect((await Promise.all(codes)).map(({ code }) => code)).toEqual([EXIT.ok, EXIT.problems, EXIT.problems]);
+});
+
 test.each([
   ['replay', folder],
   ['diff', folder],

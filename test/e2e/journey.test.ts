@@ -257,7 +257,7 @@ describe('the log of all this', () => {
     ) as Record<string, unknown>;
     expect(redacted).toEqual(plain);
     expect(plain.why).toBe(JSON.stringify({ text, chain, wouldChange }));
-    expect(String(text)).toMatch(/^everything is published\. Since event \d+/);
+    expect(String(text)).toMatch(/^everything is published( for account \d)?\. Since event \d+/);
   }, 60_000);
 
   test('holds, after ten kills', async () => {
