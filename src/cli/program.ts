@@ -31,7 +31,7 @@ export function buildProgram(version: string, done: (code: ExitCode) => void): C
     .version(version)
     .option('--state <dir>', 'state directory (default: $XDG_STATE_HOME/dacapo)')
     .option('--config <file>', 'configuration file (default: $XDG_CONFIG_HOME/dacapo/config.yaml)')
-    .option('--json', 'print one JSON document on stdout')
+    .option('--json', 'print one JSON document on stdout; nothing there when it fails')
     .option('--quiet', 'no notes on stderr')
     .option('--verbose', 'say more on stderr')
     .addHelpText('after', exitHelp)
@@ -117,7 +117,7 @@ function logs(program: Command, bind: Bind): void {
       .description('print events')
       .option('--from <position>', 'first position', position)
       .option('--transcript', 'what each event changed, instead of what it carries')
-      .option('--jsonl', 'one JSON document a line'),
+      .option('--jsonl', 'one JSON document a line, an event each; so does --json'),
     () => import('./commands/logShow.ts'),
   );
   bind(
