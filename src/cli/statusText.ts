@@ -27,11 +27,13 @@ export function routeLines(routes: readonly RouteStatus[]): string {
 const mark = ({ state }: RouteStatus): string =>
   state === 'published' ? styled('green', '+') : state === 'withheld' ? styled('yellow', '-') : styled('cyan', '~');
 
-function detail({ state, reason, tools, nextAttemptAt }: RouteStatus): string {
+function detail({ connector, state, reason, tools, nextAttemptAt }: RouteStatus): string {
   if (state === 'published') return tools === 1 ? '1 tool' : `${String(tools ?? 0)} tools`;
   const why = reason === null ? '' : `${reason}: ${reasonWords(reason).means}`;
   const again = nextAttemptAt === null ? '' : `; next attempt at ${new Date(nextAttemptAt).toISOString()}`;
-  return `${why}${again}`;
+  // Its cause is text of this machine, which only the log keeps.
+  const cause = reason === 'incompatible' ? `; \`dacapo why ${connector}\` names the cause` : '';
+  return `${why}${cause}${again}`;
 }
 
 function anomalyLines({ anomalies }: Status): string {

@@ -12,8 +12,8 @@ const words: Readonly<Record<Reason, Words>> = {
     wouldChange: 'install the connector; if it was installed, the daemon has not reported it since its last start',
   },
   incompatible: {
-    means: 'this machine cannot run it; its installation, in `dacapo why`, names the cause',
-    wouldChange: 'put right what its installation, in `dacapo why`, names as the cause',
+    means: 'this machine cannot run it',
+    wouldChange: 'put right the cause that the event of its installation names (`dacapo why`)',
   },
   'local-credential-unsupported': {
     means: 'it is a local connector that needs a credential, and this host cannot hand one to it',
