@@ -64,6 +64,11 @@ const standing = {
       revision: uint64.nullable(),
       synced: z.boolean(),
       ageMs: z.number().nonnegative().nullable(),
+      failed: z
+        .looseObject({ reason: z.string(), position, at: instant, nextAttemptAt: instant })
+        .nullable()
+        .optional()
+        .describe('the last read of this login, where it failed'),
     })
     .nullable(),
   routes: z.array(route),

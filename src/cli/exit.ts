@@ -41,7 +41,8 @@ interface Verdict {
 }
 
 const upHint = 'start it with `dacapo up`, or name its state directory with --state';
-const signInHint = 'sign in again, or switch with `dacapo account use`';
+/** What helps when the account's own session is not accepted. */
+export const signInHint = 'sign in again, or switch with `dacapo account use`';
 const versionHint = 'use the release that wrote it, or choose another directory with --state';
 
 /** Errors of the rooms by name, with their `reason` after a colon where it tells more; and of Node, by code. */

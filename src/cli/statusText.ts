@@ -1,22 +1,42 @@
 /** A status in words, for `status` and for `up`. */
-import type { RouteStatus, Status } from '../reconcile/index.ts';
-import { reasonWords } from '../reconcile/reasons.ts';
+import type { FailedRead, RouteStatus, Status } from '../reconcile/index.ts';
+import { isOfSession, reasonWords } from '../reconcile/reasons.ts';
+import { signInHint } from './exit.ts';
 import { columns, styled } from './output.ts';
 
-/** A daemon's answer: the core's status; more keys may come with it. */
-export type StatusDocument = Status & Readonly<Record<string, unknown>>;
+/** The core's status, and what is told of the daemon itself. */
+export type Standing = Status & { readonly daemon?: { readonly readOnly?: boolean } };
 
-export function statusText(status: Status): string {
-  const parts = [accountLine(status), routeLines(status.routes), anomalyLines(status)];
+/** A daemon's answer; more keys may come with it. */
+export type StatusDocument = Standing & Readonly<Record<string, unknown>>;
+
+export function statusText(status: Standing): string {
+  const parts = [readOnlyLine(status), accountLine(status), routeLines(status.routes), anomalyLines(status)];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function readOnlyLine({ daemon }: Standing): string {
+  if (daemon?.readOnly !== true) return '';
+  const head = 'THE LOG TAKES NO WRITES: nothing new is published, and what is shown can only shrink.';
+  return `${styled('red', head)}\n  next: free space, or make the state directory writable; it goes on by itself`;
 }
 
 function accountLine({ account }: Status): string {
   if (account === null) return 'No account is signed in: only local connectors can be shown.';
   const read =
     account.ageMs === null ? 'not read yet' : `revision ${String(account.revision)}, read ${age(account.ageMs)} ago`;
-  return `Account ${styled('bold', account.id)}: ${read}.`;
+  const line = `Account ${styled('bold', account.id)}: ${read}.`;
+  return account.failed == null ? line : `${line}\n${styled('yellow', failedLine(account.failed))}`;
 }
+
+function failedLine({ reason, at, nextAttemptAt }: FailedRead): string {
+  const why = isOfSession(reason) ? `its session is not accepted: ${reason}` : reason;
+  const again = `next attempt at ${instant(nextAttemptAt)}`;
+  const help = isOfSession(reason) ? `\n  next: ${signInHint}` : '';
+  return `The last attempt to read it failed at ${instant(at)} (${why}); ${again}.${help}`;
+}
+
+const instant = (ms: number): string => new Date(ms).toISOString();
 
 /** What is published, and what is withheld and why. */
 export function routeLines(routes: readonly RouteStatus[]): string {
@@ -30,7 +50,7 @@ const mark = ({ state }: RouteStatus): string =>
 function detail({ connector, state, reason, tools, nextAttemptAt }: RouteStatus): string {
   if (state === 'published') return tools === 1 ? '1 tool' : `${String(tools ?? 0)} tools`;
   const why = reason === null ? '' : `${reason}: ${reasonWords(reason).means}`;
-  const again = nextAttemptAt === null ? '' : `; next attempt at ${new Date(nextAttemptAt).toISOString()}`;
+  const again = nextAttemptAt === null ? '' : `; next attempt at ${instant(nextAttemptAt)}`;
   // Its cause is text of this machine, which only the log keeps.
   const cause = reason === 'incompatible' ? `; \`dacapo why ${connector}\` names the cause` : '';
   return `${why}${cause}${again}`;

@@ -42,7 +42,7 @@ function aggregateOf({ config, ports, reconciler, handles, memory, installed }: 
     table: () => reconciler.table,
     withheld: (owns) => {
       const { account, routes } = reconciler.status();
-      return withheldBecause({ account: account?.id ?? null, routes, installed: installed.keys() }, owns);
+      return withheldBecause({ account, routes, installed: installed.keys() }, owns);
     },
     onRejected: ({ account, epoch, connector, generation, stamp }, code) => {
       if (account === null) return;

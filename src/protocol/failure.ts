@@ -44,12 +44,19 @@ const codeOfKind: Readonly<Record<FailureKind, number>> = {
   aborted: -32603,
 };
 
+const notSignedIn = "the account's session is not accepted: sign the account in again; nothing was called";
+
+/** Marks an error as a matter of the account's own session: neither waiting nor authorizing the connector helps. */
+export const sessionRefused = { accountSession: 'refused' } as const;
+
 /**
  * A failure as the error an agent is answered with: the server's own code and data where it gave some, else the kind's code. What
  * answers this request alone is told in-band, with HTTP status 200.
  */
 export function failureError(failure: Failure): McpError {
   const { kind, error, message, retryAfterMs, mayHaveRun } = failure;
+  // Whatever code it came with: a gateway's word about our session is none about this request.
+  if (kind === 'session') return new McpError(-33003, { message: notSignedIn, data: sessionRefused });
   const rest = {
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(kind === 'error' ? { httpStatus: 200 } : {}),

@@ -25,7 +25,7 @@ import { LiveTable, type RouteName } from './liveTable.ts';
 import { Performing, type Perform } from './performing.ts';
 import type { RouteTable } from './project.ts';
 import type { State } from './state.ts';
-import { statusOf, type Status } from './status.ts';
+import { statusOf, type LastFailure, type Status } from './status.ts';
 import { Touched } from './touched.ts';
 
 /** Every so many events the log keeps a hash of the state, so that a replay can be held against it. */
@@ -90,6 +90,7 @@ class Engine implements Reconciler {
   /** Until then a log that has refused is left alone. */
   #askLogAtMs = 0;
   #unlogged = 0;
+  #lastFailure: LastFailure = null;
   #cancelWake: () => void = () => undefined;
   #ended = false;
 
@@ -119,7 +120,7 @@ class Engine implements Reconciler {
     return this.#state.head.epochs + 1;
   }
   status(): Status {
-    return statusOf(this.#state, this.table, this.#options.edge.now());
+    return statusOf(this.#state, this.table, this.#options.edge.now(), this.#lastFailure);
   }
   explain(connector: string, account?: string | null): Explanation {
     return explain(this.#state, this.table, (position) => this.#read(position), connector, account);
@@ -203,11 +204,20 @@ class Engine implements Reconciler {
         continue;
       }
       if (event.type === 'hint.received') this.#unlogged = 0;
+      this.#hear(logged);
       this.#hasher.note(turn);
       touched.add(turn);
       kept.push(event);
     }
     return kept;
+  }
+
+  /** Why the last read failed, for people: a new life of the program asks anew and hears it again. */
+  #hear(event: LoggedEvent): void {
+    if (event.type !== 'snapshot.failed' && event.type !== 'snapshot.received') return;
+    // What comes in late, of an earlier login, says nothing about this one.
+    if (event.data.epoch !== this.active?.epoch) return;
+    this.#lastFailure = event.type === 'snapshot.failed' ? event : null;
   }
 
   /** The event as the log will record it. */

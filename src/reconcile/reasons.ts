@@ -69,5 +69,8 @@ const words: Readonly<Record<Reason, Words>> = {
 
 export const reasonWords = (reason: Reason): Words => words[reason];
 
+/** Whether a read failed because nobody accepts, or has, the account's session: then waiting does not help, and signing in does. */
+export const isOfSession = (failure: string): boolean => /^(session|forbidden)\b/.test(failure);
+
 /** The closed list, for schemas and help texts. */
 export const reasons: readonly Reason[] = Object.keys(words) as Reason[];

@@ -1,10 +1,12 @@
 /** What a person or a program is told of the state now. The shape is the contract of `status --json`, DESIGN 10. */
-import type { Uint64 } from '../events/index.ts';
+import type { LoggedEventOf, Uint64 } from '../events/index.ts';
 import { isExempt, routeTable } from '../machines/index.ts';
 import { due, effectText, type Effect } from './due.ts';
 import type { RouteTable } from './project.ts';
 import { standingOf, type Reason } from './standing.ts';
-import { allRoutes, newRoute, routeKey, type Anomaly, type RouteRecord, type State } from './state.ts';
+import { allRoutes, newRoute, routeKey, type Anomaly, type Head, type RouteRecord, type State } from './state.ts';
+
+type Login = NonNullable<Head['active']>;
 
 export interface RouteStatus {
   readonly connector: string;
@@ -17,6 +19,17 @@ export interface RouteStatus {
   readonly nextAttemptAt: number | null;
 }
 
+export interface FailedRead {
+  readonly reason: string;
+  readonly position: number;
+  /** ms since epoch. */
+  readonly at: number;
+  readonly nextAttemptAt: number;
+}
+
+/** The last read of an account, while none has succeeded after it. No state holds its reason: nothing is decided by that. */
+export type LastFailure = LoggedEventOf<'snapshot.failed'> | null;
+
 export interface Status {
   readonly account: {
     readonly id: string;
@@ -26,6 +39,8 @@ export interface Status {
     readonly synced: boolean;
     /** Since the last accepted read of this login. */
     readonly ageMs: number | null;
+    /** The last read of this login, where it failed; absent where nobody listened for it. */
+    readonly failed?: FailedRead | null;
   } | null;
   readonly routes: readonly RouteStatus[];
   /** What the account still wants to read, and why. */
@@ -39,9 +54,9 @@ export interface Status {
 }
 
 /** `nowMs` is the reader's clock: the state's own stands still between events. */
-export function statusOf(state: State, table: RouteTable, nowMs: number): Status {
+export function statusOf(state: State, table: RouteTable, nowMs: number, last?: LastFailure): Status {
   return {
-    account: accountStatus(state, nowMs),
+    account: accountStatus(state, nowMs, last),
     routes: relevantRoutes(state).map((route) => routeStatus(state, route, table)),
     wanted: wantedStatus(state),
     due: due(state).map((effect: Effect) => effectText(effect)),
@@ -93,11 +108,11 @@ export function routeStatus(state: State, route: RouteRecord, table: RouteTable)
   };
 }
 
-function accountStatus(state: State, nowMs: number): Status['account'] {
+function accountStatus(state: State, nowMs: number, last: LastFailure | undefined): Status['account'] {
   const { active } = state.head;
   const machine = active === null ? undefined : state.accounts.get(active.account)?.machine;
   if (active === null || machine === undefined) return null;
-  const { floor, acceptedAtMs } = machine.context;
+  const { floor, acceptedAtMs, notBeforeMs } = machine.context;
   const ageMs = acceptedAtMs === null ? null : Math.max(0, nowMs - acceptedAtMs);
   return {
     id: active.account,
@@ -106,7 +121,13 @@ function accountStatus(state: State, nowMs: number): Status['account'] {
     state: machine.value,
     synced: acceptedAtMs !== null,
     ageMs,
+    ...(last === undefined ? {} : { failed: failedRead(active, last, notBeforeMs) }),
   };
+}
+
+function failedRead({ account, epoch }: Login, last: LastFailure, nextAttemptAt: number): FailedRead | null {
+  if (last === null || last.data.account !== account || last.data.epoch !== epoch) return null;
+  return { reason: last.data.reason, position: last.position, at: last.at, nextAttemptAt };
 }
 
 function wantedStatus(state: State): Status['wanted'] {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { run as call } from '../../src/cli/commands/call.ts';
+import { run as status } from '../../src/cli/commands/status.ts';
 import { run as tools } from '../../src/cli/commands/tools.ts';
 import { coloured, plain } from '../../src/cli/plain.ts';
 import { openControl, type Commands } from '../../src/host/control.ts';
@@ -54,6 +55,18 @@ async function printed(commands: Commands, run: (context: never) => Promise<unkn
   await run({ options: { state, args: '{}' }, output } as never);
   return said.join('\n');
 }
+
+test('a log that takes no writes is the first thing that status says', async () => {
+  const quiet = { account: null, routes: [], wanted: null, due: [], anomalies: [] };
+  const answers = (readOnly: boolean) => ({
+    status: async () => ({ ...quiet, daemon: { readOnly } }),
+    position: async () => ({ position: 1, stateHash: 'h' }),
+  });
+  expect(await printed(answers(true), (context) => status(context))).toMatch(
+    /^THE LOG TAKES NO WRITES.*\n\s+next: free/,
+  );
+  expect(await printed(answers(false), (context) => status(context))).toMatch(/^No account/);
+});
 
 test('what a tool says, names and describes reaches a terminal as text', async () => {
   const evil = hostile.join('');

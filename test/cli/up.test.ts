@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { callControl } from '../../src/host/controlClient.ts';
 import { EXIT } from '../../src/cli/exit.ts';
@@ -101,6 +101,34 @@ test('a killed daemon comes back at the same address with the same token and tab
       JSON.stringify(before),
   );
   expect(await callControl(socket(), 'endpoint')).toEqual({ mcpUrl: ready.mcpUrl, mcpToken: ready.mcpToken });
+});
+
+test('a session that is not accepted is told by status, and a call says to sign in again', async () => {
+  const file = `${world.state}/secrets/session-bob.json`;
+  const good = readFileSync(file, 'utf8');
+  writeFileSync(file, JSON.stringify({ ...(JSON.parse(good) as object), cookie: 'sid=bogus' }));
+  await world.command('account', 'use', 'bob');
+  await until(async () => (await status()).account?.failed != null);
+  const { stdout } = await world.command('status');
+  expect(stdout).toMatch(/Account bob: not read yet\.\nThe last .* failed at .*session \(401\).*next attempt at/);
+  expect(stdout).toContain('next: sign in again');
+  const call = await world.command('call', 'everything__echo', '--json');
+  expect([call.code, call.stderr]).toEqual([EXIT.unauthorized, expect.stringContaining('next: sign in again')]);
+  documentOf('status', (await world.command('status', '--json')).stdout);
+  writeFileSync(file, good);
+  await world.command('account', 'use', 'ann');
+});
+
+test('an account that could not be read yet is unavailable, with the cause, and not unauthorized', async () => {
+  await world.command('demo', 'snapshot', 'off');
+  await world.command('account', 'use', 'bob');
+  await until(async () => (await status()).account?.failed != null);
+  expect((await world.command('status')).stdout).toMatch(/unavailable \(503\)[^]*everything/);
+  const call = await world.command('call', 'everything__echo');
+  expect([call.code, call.stderr]).toEqual([EXIT.unavailable, expect.stringContaining('(503)')]);
+  await world.command('demo', 'snapshot', 'on');
+  await world.command('account', 'use', 'ann');
+  await until(async () => (await status()).account?.synced === true);
 });
 
 test('the log of all this verifies, shows and exports', async () => {

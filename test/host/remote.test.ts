@@ -178,6 +178,38 @@ test('with the gateway away the local tools stay and its own are told as missing
   expect(text).toContain('"missing":[{"connector":"docs","code":-33003');
 });
 
+test('a gateway that does not accept the session is told as that, whatever code it gives', async () => {
+  await start();
+  await use('ann');
+  await published(daemon, 'docs');
+  door.refuse = () => ({
+    status: 401,
+    body: { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'sign in' } },
+  });
+  const told = error((await modern(daemon, 'tools/call', { name: 'docs__search' })).text);
+  expect(told).toMatchObject({ code: -33003, data: { accountSession: 'refused' } });
+  expect(told.message).toContain('sign the account in again');
+});
+
+test('a read that failed is in the status until one succeeds, and is the account’s that asks', async () => {
+  const working = control.answer;
+  control.answer = json({}, 401);
+  await start();
+  await use('ann');
+  const failed = () => daemon.reconciler.status().account?.failed;
+  await expect.poll(failed).toMatchObject({ reason: 'session (401)', nextAttemptAt: expect.any(Number) as number });
+  const call = async () => error((await modern(daemon, 'tools/call', { name: 'docs__search' })).text);
+  expect(await call()).toMatchObject({ code: -33003, data: { accountSession: 'refused' } });
+  control.answer = json({}, 503);
+  await use('bob');
+  await expect.poll(() => failed()?.reason).toBe('unavailable (503)');
+  expect(await call()).toEqual({ code: -33003, message: expect.stringContaining('unavailable (503)') as string });
+  control.answer = working;
+  await use('ann');
+  await published(daemon, 'docs');
+  expect(failed()).toBeNull();
+});
+
 test('with the control plane away at the start the local tools are there and the account’s are not', async () => {
   await control.close();
   await start({ connectors: [docs, fixtureConnector('local')] });

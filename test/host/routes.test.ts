@@ -15,6 +15,7 @@ import { withheldBecause } from '../../src/host/server/withheld.ts';
 import type { Installed } from '../../src/host/sources/connectors.ts';
 import { uint64 } from '../../src/events/index.ts';
 import { readTool, type Tool } from '../../src/protocol/index.ts';
+import type { Reason, RouteStatus, Status } from '../../src/reconcile/index.ts';
 
 const never = new AbortController().signal;
 const hang = () => new Promise<never>(() => undefined);
@@ -127,7 +128,31 @@ test('why a tool is not there is told of the account that asks, whatever is stil
   ] as const;
   const owns = (connector: string): boolean => connector === 'docs';
   const installed = ['docs'];
-  expect(withheldBecause({ account: 'bob', routes, installed }, owns)?.code).toBe(-33002);
+  const bob = { id: 'bob', epoch: 2, revision: null, state: 'synced', synced: true, ageMs: 1 } as const;
+  expect(withheldBecause({ account: bob, routes, installed }, owns)?.code).toBe(-33002);
   expect(withheldBecause({ account: null, routes, installed }, owns)?.code).toBe(-33001);
-  expect(withheldBecause({ account: 'bob', routes, installed }, () => false)).toBeUndefined();
+  expect(withheldBecause({ account: bob, routes, installed }, () => false)).toBeUndefined();
+});
+
+test('what nobody has read of a login yet is unavailable, and a session that is not accepted is said to be one', () => {
+  const route = { connector: 'docs', account: 'bob', state: 'withheld', stamp: null, tools: null, nextAttemptAt: null };
+  const bob = { id: 'bob', epoch: 2, revision: null, state: 'hydrating', synced: false, ageMs: null };
+  const told = (reason: Reason, account: Status['account']) =>
+    withheldBecause({ account, routes: [{ ...route, reason } as RouteStatus], installed: ['docs'] }, () => true);
+  const failed = (reason: string) => ({ ...bob, failed: { reason, position: 3, at: 1_000, nextAttemptAt: 2_000 } });
+  expect(told('unknown', bob)).toMatchObject({ code: -33003, data: undefined });
+  expect(told('unknown', { ...bob, synced: true })?.code).toBe(-33001);
+  const away = told('unknown', failed('unavailable (503)'));
+  expect(away).toMatchObject({ code: -33003, data: undefined });
+  expect(away?.message).toMatch(
+    /unavailable \(503\).* next attempt is at 1970-01-01T00:00:02.000Z\. Nothing was called$/,
+  );
+  for (const [standing, reason] of [
+    ['unknown', 'session (401)'],
+    ['stale', 'session-malformed'],
+    ['faulted', 'forbidden (403)'],
+  ] as const)
+    expect(told(standing, failed(reason))).toMatchObject({ code: -33003, data: { accountSession: 'refused' } });
+  expect(told('faulted', failed('timeout'))?.message).not.toContain('timeout');
+  expect(told('disconnected', failed('session (401)'))?.code).toBe(-33001);
 });

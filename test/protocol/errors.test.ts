@@ -159,6 +159,15 @@ describe('an answered error', () => {
     expect(answerError(null, new McpError(-32700), 'legacy').status).toBe(400);
   });
 
+  it('says of a refused session that it is one, and nothing of what the gateway answered', () => {
+    const base = { kind: 'session', status: 401, message: 'm', retryAfterMs: undefined, mayHaveRun: false } as const;
+    for (const error of [undefined, { code: -32600, message: 'theirs' }])
+      expect(failureError({ ...base, code: error?.code, error })).toMatchObject({
+        code: -33003,
+        data: { accountSession: 'refused' },
+      });
+  });
+
   it('tells an agent the server’s own code and data, and a bare 428 as -33001', () => {
     const base = { message: 'm', status: 428, retryAfterMs: undefined, mayHaveRun: false };
     expect(failureError({ ...base, kind: 'rejected', code: 428, error: undefined }).code).toBe(-33001);

@@ -43,6 +43,28 @@ describe('one turn', () => {
   });
 });
 
+test('the last read that failed is told until one succeeds, and another login has none yet', async () => {
+  const bench = await docsLive();
+  const failed = () => bench.engine.status().account?.failed;
+  const fail = (epoch: number) =>
+    bench.engine.accept({
+      type: 'snapshot.failed',
+      data: { account: 'ann', epoch, reason: 'timeout', retryAfterMs: null },
+    });
+  const { epoch } = bench.engine.active ?? { epoch: 0 };
+  expect(failed()).toBeNull();
+  fail(epoch);
+  expect(failed()).toMatchObject({
+    reason: 'timeout',
+    position: bench.log.head,
+    nextAttemptAt: expect.any(Number) as number,
+  });
+  fail(epoch - 1);
+  expect(failed()).toMatchObject({ position: bench.log.head - 1 });
+  bench.signIn('bob');
+  expect(failed()).toBeNull();
+});
+
 describe('what changes nothing', () => {
   test('is no row: a wake-up, a poll without an account, a hint at the floor', async () => {
     const bench = await docsLive();

@@ -1,6 +1,7 @@
+import { sessionRefused } from '../../protocol/failure.ts';
 import { isObject } from '../../protocol/json.ts';
 import { askDaemon } from '../daemon.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit.ts';
+import { CommandError, EXIT, signInHint, type ExitCode } from '../exit.ts';
 import { SCHEMA_VERSION } from '../output.ts';
 import { plain } from '../plain.ts';
 import type { CommonOptions, Run } from '../program.ts';
@@ -49,8 +50,14 @@ function assertObject(text: string): void {
 function codeOf(error: RpcError): ExitCode {
   const { code } = error;
   if (mayHaveActed(error)) return EXIT.unavailable;
+  if (isOfSession(error)) return EXIT.unauthorized;
   if (code === -33001 || code === -33002) return EXIT.unauthorized;
   return code <= -33003 && code >= -33005 ? EXIT.unavailable : EXIT.failed;
+}
+
+/** The account's own session is not accepted: no connector can be authorized before it is. */
+function isOfSession({ data }: RpcError): boolean {
+  return isObject(data) && data['accountSession'] === sessionRefused.accountSession;
 }
 
 /** Ours is in the data; another hop's is in its words. */
@@ -62,6 +69,7 @@ function nextStep(error: RpcError, tool: string): string {
   const { code } = error;
   const connector = tool.split('__')[0] ?? tool;
   if (code === -33001 || code === -33002) return `dacapo connect ${connector}`;
+  if (isOfSession(error)) return signInHint;
   // Whoever reads "try again" after a call that may have acted, acts twice.
   if (mayHaveActed(error)) return 'look whether it acted before you call it again';
   return code <= -33003 && code >= -33005 ? 'try again later' : '`dacapo tools` lists what there is';

@@ -1,7 +1,6 @@
 /** What `up` says to a person: where to point an agent, what is shown and why not, and what to try. */
-import type { Status } from '../../reconcile/index.ts';
 import { styled } from '../output.ts';
-import { statusText } from '../statusText.ts';
+import { statusText, type Standing } from '../statusText.ts';
 
 export interface Welcome {
   readonly mcpUrl: string;
@@ -9,7 +8,7 @@ export interface Welcome {
   readonly state: string;
   /** Whether commands need `--state` to find this daemon. */
   readonly named: boolean;
-  readonly status: Status;
+  readonly status: Standing;
 }
 
 export function welcome({ mcpUrl, tokenFile, state, named, status }: Welcome): string {
