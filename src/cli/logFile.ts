@@ -1,7 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
-import { LogUnreadable, openLogFile, type LogFile } from '../events/index.ts';
-import { positionAt, type Recording } from '../replay/index.ts';
+import { LogUnreadable, openLogFile, type LogFile, type LogReader } from '../events/index.ts';
+import { formatInstant } from '../reconcile/index.ts';
+import { positionAt } from '../replay/index.ts';
 import { CommandError, EXIT } from './exit.ts';
+import type { Output } from './output.ts';
 import type { Moment } from './program.ts';
 
 /** The log file that a person named. Throws a CommandError: 2 when there is none, 3 when it is no log. */
@@ -28,8 +30,22 @@ export function refuseFolder(path: string): void {
   throw new CommandError(EXIT.usage, `${path} is a folder`, 'name a file');
 }
 
-/** The position that is meant; `undefined` stays. */
-export function positionOf(log: Recording, moment: Moment | undefined): number | undefined {
+/**
+ * The position that is meant; `undefined` stays. Of a moment after the end the end is meant, and said. Throws a CommandError (2) for a
+ * moment before the beginning.
+ */
+export function positionOf(log: LogReader, moment: Moment | undefined, { note }: Output): number | undefined {
   if (moment === undefined) return undefined;
-  return 'position' in moment ? moment.position : positionAt(log, moment.instant);
+  const position = 'position' in moment ? moment.position : positionAt(log, moment.instant);
+  for (const { at } of position === 0 ? log.read() : []) throw beforeTheBeginning(at);
+  if ('position' in moment ? position > log.head : position === log.head)
+    note(`the log ends at position ${String(log.head)}: this is how things stood there`);
+  return position;
 }
+
+const beforeTheBeginning = (at: number): CommandError =>
+  new CommandError(
+    EXIT.usage,
+    `the log begins at position 1, at ${formatInstant(at)}`,
+    'name a position or a time in the log',
+  );

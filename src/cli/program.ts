@@ -161,9 +161,9 @@ function proofs(program: Command, bind: Bind): void {
       .command('simulate')
       .description('run simulated worlds over the shipped core')
       .requiredOption('--seed <n>', 'first seed', position)
-      .option('--runs <n>', 'how many worlds', position, 1)
+      .option('--runs <n>', 'how many worlds', atLeastOne, 1)
       .option('--steps <n>', 'steps of each storm', position, 200)
-      .option('--processes <n>', 'processes to share them (default: one for each core)', position)
+      .option('--processes <n>', 'processes to share them (default: one for each core)', atLeastOne)
       .option('--log <file>', 'write the log of the first world, for replay and why'),
     () => import('./commands/simulate.ts'),
   );
@@ -223,6 +223,8 @@ export type Moment = { readonly position: number } | { readonly instant: number 
 /** A time without a zone would be another moment on another machine. */
 function moment(text: string): Moment {
   if (/^\d+$/.test(text)) return { position: position(text) };
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+$/.test(text))
+    throw new InvalidArgumentError('the zone is missing: a time is like 2026-01-31T14:02Z or 2026-01-31T22:02+08:00.');
   const instant = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isSafeInteger(instant) || instant < 0)
     throw new InvalidArgumentError('a position, or a time like 2026-01-31T14:02Z, is expected.');
@@ -240,6 +242,12 @@ function position(text: string): number {
   const value = Number(text);
   if (!/^\d{1,15}$/.test(text) || !Number.isSafeInteger(value))
     throw new InvalidArgumentError('a whole number is expected.');
+  return value;
+}
+
+function atLeastOne(text: string): number {
+  const value = position(text);
+  if (value === 0) throw new InvalidArgumentError('1 or more is expected.');
   return value;
 }
 

@@ -103,7 +103,28 @@ test('a moment is a position or a time with its zone', async () => {
     2, 2, 2,
   ]);
   const { code, stderr } = await run(['why', 'everything', '--log', file('plain'), '--at', '1970-01-01T00:00:01']);
-  expect([code, stderr]).toEqual([EXIT.usage, expect.stringContaining('2026-01-31T14:02Z') as unknown]);
+  expect([code, stderr]).toEqual([EXIT.usage, expect.stringMatching(/zone is missing.*2026-01-31T14:02Z/) as unknown]);
+  const nonsense = await run(['replay', file('plain'), '--until', 'yesterday']);
+  expect([nonsense.code, nonsense.stderr]).toEqual([EXIT.usage, expect.not.stringContaining('zone') as unknown]);
+});
+
+test('a moment before the log is refused with where it begins; of one after its end the end is told, and that it is', async () => {
+  for (const moment of ['0', '1970-01-01T00:00:00Z'])
+    for (const command of [
+      ['replay', file('plain'), '--until'],
+      ['why', 'everything', '--log', file('plain'), '--at'],
+    ]) {
+      const { code, stdout, stderr } = await run([...command, moment]);
+      expect([code, stdout]).toEqual([EXIT.usage, '']);
+      expect(stderr).toContain('the log begins at position 1, at 1970-01-01T00:00:01.000Z');
+    }
+  const end = await run(['replay', file('plain')]);
+  expect(end.stderr).toBe('');
+  for (const moment of ['4', '2026-01-01T00:00Z'])
+    expect(await run(['replay', file('plain'), '--until', moment])).toEqual({
+      ...end,
+      stderr: 'the log ends at position 3: this is how things stood there\n',
+    });
 });
 
 test('why answers from a file, also of a moment before', async () => {

@@ -8,7 +8,7 @@ type Options = CommonOptions & { readonly until?: Moment };
 /** Plays an exported log again: as a transcript for a person, as the state it ends in with --json. Exit 3 on a divergence. */
 export const run: Run<Options, [string]> = async ({ options, output }, file) => {
   const log = namedLog(file);
-  const until = positionOf(log, options.until);
+  const until = positionOf(log, options.until, output);
   if (!output.json) for (const line of transcript(log, { until })) await output.line(line);
   const played = replay(log, { until });
   if (output.json) output.result({ ...played }, () => '');
