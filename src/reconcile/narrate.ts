@@ -18,7 +18,9 @@ const tell: Teller = {
   'account.activated': ({ epoch }) => `an account was made the active one, as sign-in ${String(epoch)}`,
   'account.cleared': () => 'the account was signed out',
   'connector.installed': (data) =>
-    `${data.connector} ${data.release.version} was reported as installed${data.enabled ? '' : ', switched off'}${data.incompatible === null ? '' : `, but it cannot run here${because(data.incompatible)}`}`,
+    data.incompatible === 'not-installed'
+      ? `${data.connector} was looked for and is not installed`
+      : `${data.connector} ${data.release.version} was reported as installed${data.enabled ? '' : ', switched off'}${data.incompatible === null ? '' : `, but it cannot run here${because(data.incompatible)}`}`,
   'connector.removed': (data) => `${data.connector} was removed from this device`,
   'connector.toggled': (data) => `${data.connector} was switched ${data.enabled ? 'on' : 'off'}`,
   'install.failed': (data) => `installing ${data.connector} failed at ${data.stage}${because(data.reason)}`,

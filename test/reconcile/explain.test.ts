@@ -74,7 +74,9 @@ describe('why', () => {
       authorization: 'none',
       incompatible: 'not-installed',
     });
-    expect(s.why('files').chain).toMatchObject([{ position: 2, type: 'connector.installed' }]);
+    expect(s.why('files').chain).toMatchObject([
+      { position: 2, type: 'connector.installed', text: 'files was looked for and is not installed' },
+    ]);
   });
 
   test('threatens a local route with nothing that an account does', () => {
