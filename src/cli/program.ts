@@ -31,7 +31,7 @@ export function buildProgram(version: string, done: (code: ExitCode) => void): C
     .version(version)
     .option('--state <dir>', 'state directory (default: $XDG_STATE_HOME/dacapo)')
     .option('--config <file>', 'configuration file (default: $XDG_CONFIG_HOME/dacapo/config.yaml)')
-    .option('--json', 'print one JSON document on stdout; nothing there when it fails')
+    .option('--json', 'print one JSON document on stdout, or none and the error on stderr')
     .option('--quiet', 'no notes on stderr')
     .option('--verbose', 'say more on stderr')
     .addHelpText('after', exitHelp)

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { EXIT } from '../../src/cli/exit.ts';
-import { exportLines, memoryLog, writeLines, type Fact } from '../../src/events/index.ts';
+import { exportLines, memoryLog, openSqliteLog, writeLines, type Fact } from '../../src/events/index.ts';
 import { replay } from '../../src/replay/index.ts';
 import { run } from '../support/commandLine.ts';
 import { documentOf } from '../support/documents.ts';
@@ -189,6 +189,25 @@ test.each([
 ])('a folder in the place of a log file is a usage error: %s', async (...args) => {
   const { code, stdout, stderr } = await run(args);
   expect([code, stdout, stderr]).toEqual([EXIT.usage, '', expect.stringContaining(`${folder} is a folder`)]);
+});
+
+test('log show prints a document for each event, as its help says', async () => {
+  const state = join(folder, 'state');
+  mkdirSync(state);
+  const log = await openSqliteLog(join(state, 'log.sqlite'));
+  log.append(facts.map((fact, index) => ({ ...fact, id: `e${String(index)}`, at: 1000 + index, cause: null })));
+  log.close();
+  const [json, jsonl] = await Promise.all(
+    ['--json', '--jsonl'].map((how) => run(['log', 'show', '--state', state, how])),
+  );
+  expect(
+    json?.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as Fact).type),
+  ).toEqual(facts.map(({ type }) => type));
+  expect(jsonl).toEqual(json);
+  expect((await run(['log', 'show', '--help'])).stdout).toContain('an event each; so does --json');
 });
 
 test('simulated worlds hold the laws, and say which faults they met', async () => {
