@@ -28,7 +28,7 @@ export function asidesOf(state: State, route: RouteRecord, status: RouteStatus, 
 function switched(state: State, { account }: RouteRecord, { state: stands }: RouteStatus): Aside | null {
   const { active } = state.head;
   if (account === null || state.accounts.size < 2 || active?.account !== account || stands === 'published') return null;
-  return { position: active.at, words: `${capital(accountLabel(state, account))} is active since` };
+  return { position: active.at, words: `${capital(accountLabel(state, account))} has been active since` };
 }
 
 function failed(route: RouteRecord, { state: stands }: RouteStatus, read: Read): Aside | null {

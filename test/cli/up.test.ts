@@ -80,8 +80,16 @@ test('a change on the server is found by a hint', async () => {
   await world.command('demo', 'key', 'accept', 'demo-secret');
   await run(['connect', 'everything', '--secret-stdin', '--state', world.state], {}, 'demo-secret');
   await until(async () => (await stateOf('everything')) === 'published');
-  expect(await world.document('demo-change', 'demo', 'revoke', 'everything')).toMatchObject({ state: 'disconnected' });
+  const revoke = ['demo', 'revoke', 'everything', '--account', 'account 1'] as const;
+  expect(await world.document('demo-change', ...revoke)).toMatchObject({ state: 'disconnected', account: 'ann' });
   await until(async () => (await stateOf('everything')) === 'withheld');
+});
+
+test('an account that the daemon does not know is a usage error, with those that it knows', async () => {
+  for (const command of [['why'], ['demo', 'rotate']]) {
+    const { code, stdout, stderr } = await world.command(...command, 'everything', '--account', 'account 9');
+    expect([code, stdout, stderr]).toEqual([EXIT.usage, '', expect.stringContaining('account 1 (ann)')]);
+  }
 });
 
 test('a second up on the same state directory ends with 6 and changes nothing', async () => {

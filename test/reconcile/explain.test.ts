@@ -112,7 +112,7 @@ describe('beside its reason, why', () => {
 
   test('says whose answer it is, and since when that account is the active one', () => {
     expect(bobLacks().why('docs').text).toMatch(
-      /^docs is not published for account 2: the server says that it is not connected\. Since event 7 .*\. Account 2 is active since event 6 at 1970-01-01T00:16:40\.000Z: an account was made the active one/,
+      /^docs is not published for account 2: the server says that it is not connected\. Since event 7 .*\. Account 2 has been active since event 6 at 1970-01-01T00:16:40\.000Z: an account was made the active one/,
     );
     expect(
       bobLacks()
