@@ -26,6 +26,7 @@ const route = z.looseObject({
   reason,
   stamp: z.looseObject({ revision: uint64, connectionVersion: uint64 }).nullable(),
   tools: z.number().int().nonnegative().nullable(),
+  attempts: z.number().int().nonnegative().optional().describe('that failed, in a row'),
   nextAttemptAt: instant.nullable(),
 });
 const anomaly = z.looseObject({

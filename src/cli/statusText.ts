@@ -47,12 +47,18 @@ export function routeLines(routes: readonly RouteStatus[]): string {
 const mark = ({ state }: RouteStatus): string =>
   state === 'published' ? styled('green', '+') : state === 'withheld' ? styled('yellow', '-') : styled('cyan', '~');
 
-function detail({ connector, state, reason, tools, nextAttemptAt }: RouteStatus): string {
+function detail(route: RouteStatus): string {
+  const { connector, state, reason, tools, attempts, nextAttemptAt } = route;
   if (state === 'published') return tools === 1 ? '1 tool' : `${String(tools ?? 0)} tools`;
+  if (state === 'opening' && attempts > 0)
+    return `tried again after ${String(attempts)} that failed; \`dacapo why ${connector}\` names the last`;
   const why = reason === null ? '' : `${reason}: ${reasonWords(reason).means}`;
   const again = nextAttemptAt === null ? '' : `; next attempt at ${instant(nextAttemptAt)}`;
   // Its cause is text of this machine, which only the log keeps.
-  const cause = reason === 'incompatible' ? `; \`dacapo why ${connector}\` names the cause` : '';
+  const cause =
+    reason === 'incompatible' || reason === 'faulted' || reason === 'contract'
+      ? `; \`dacapo why ${connector}\` names the cause`
+      : '';
   return `${why}${cause}${again}`;
 }
 

@@ -15,6 +15,8 @@ export interface RouteStatus {
   readonly reason: Reason | null;
   readonly stamp: { readonly revision: Uint64; readonly connectionVersion: Uint64; readonly line: number } | null;
   readonly tools: number | null;
+  /** Times in a row that it could not be opened, or was lost soon after. */
+  readonly attempts: number;
   /** ms since epoch, when something will be tried again by itself. */
   readonly nextAttemptAt: number | null;
 }
@@ -90,7 +92,7 @@ export function waitingRoute(state: State, connector: string): RouteRecord | und
 
 export function routeStatus(state: State, route: RouteRecord, table: RouteTable): RouteStatus {
   const { wanted, reason } = standingOf(state, route);
-  const { read, fault, overlay } = route.machine.context;
+  const { read, fault, overlay, attempts } = route.machine.context;
   const published = table.get(routeKey(route.account, route.connector));
   const faulted = reason === 'faulted' || reason === 'contract';
   const withheld = route.handles.length > 0 ? 'closing' : faulted ? 'faulted' : 'withheld';
@@ -104,6 +106,7 @@ export function routeStatus(state: State, route: RouteRecord, table: RouteTable)
         ? null
         : { revision: read.stamp.revision, connectionVersion: read.entry.connectionVersion, line: read.stamp.line },
     tools: published?.tools.count ?? null,
+    attempts,
     nextAttemptAt: fault?.retryAtMs ?? (overlay?.confirmed === true ? overlay.holdUntilMs : null),
   };
 }

@@ -13,3 +13,11 @@ test('a connector that this machine cannot run leads to its cause, one that is n
     ['gone', 'withheld', 'not-installed: it is not installed on this device'],
   ]);
 });
+
+test('what could not be opened leads to its cause, also while it is tried again', () => {
+  const s = new Scenario().installed('files', { kind: 'stdio', authorization: 'none' }).fail('files');
+  const line = () => statusText(statusOf(s.state, s.table.entries, s.now)).split('\n\n')[1] ?? '';
+  expect(line()).toMatch(/files {2}faulted .*`dacapo why files` names the cause; next attempt at /);
+  s.later(60_000);
+  expect(line()).toMatch(/files {2}opening {2}tried again after 1 that failed; `dacapo why files` names the last$/);
+});

@@ -121,7 +121,7 @@ test('an owner whose activation breaks is closed, and nothing of it is kept', as
 });
 
 test('why a tool is not there is told of the account that asks, whatever is still being closed of another', () => {
-  const route = { connector: 'docs', stamp: null, tools: null, nextAttemptAt: null } as const;
+  const route = { connector: 'docs', stamp: null, tools: null, attempts: 0, nextAttemptAt: null } as const;
   const routes = [
     { ...route, account: 'ann', state: 'closing', reason: 'signed-out' },
     { ...route, account: 'bob', state: 'withheld', reason: 'reauth-required' },
