@@ -18,6 +18,7 @@ import {
 import type { Effect } from './due.ts';
 import { nextWake } from './due.ts';
 import { evolve, isNoise } from './evolve.ts';
+import { backwards } from './backwards.ts';
 import { explain, type Explanation } from './explain.ts';
 import type { StateHasher } from './hash.ts';
 import { restore, type Keeper } from './keeping.ts';
@@ -123,7 +124,9 @@ class Engine implements Reconciler {
     return statusOf(this.#state, this.table, this.#options.edge.now(), this.#lastFailure);
   }
   explain(connector: string, account?: string | null): Explanation {
-    return explain(this.#state, this.table, (position) => this.#read(position), connector, account);
+    const logged = backwards((from) => this.#options.log.read(from));
+    const read = (position: number): RecordedEvent | undefined => this.#unwrittenAt(position) ?? logged(position);
+    return explain(this.#state, this.table, read, connector, account);
   }
   stateHash(): string {
     return this.#hasher.hash();
@@ -319,10 +322,8 @@ class Engine implements Reconciler {
     return Promise.resolve();
   }
 
-  #read(position: number): RecordedEvent | undefined {
+  #unwrittenAt(position: number): RecordedEvent | undefined {
     const unwritten = this.#unwritten[position - this.#state.head.position + this.#unwritten.length - 1];
-    if (unwritten !== undefined) return { ...unwritten, position, schema: SCHEMA, rules: RULES };
-    for (const event of this.#options.log.read(position)) return event;
-    return undefined;
+    return unwritten && { ...unwritten, position, schema: SCHEMA, rules: RULES };
   }
 }
