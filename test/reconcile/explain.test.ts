@@ -145,6 +145,26 @@ describe('beside its reason, why', () => {
     expect(why.chain).toContainEqual(expect.objectContaining({ position: failedAt, type: 'route.openFailed' }));
     expect(s.open('docs').why('docs').text).not.toContain('last attempt');
   });
+
+  test('counts as a failure the process that ended, and of another connector or of our own stop none', () => {
+    const stdio = { kind: 'stdio', authorization: 'none' } as const;
+    const s = new Scenario().installed('files', stdio).installed('other', stdio).open('files');
+    const { generation } = s.table.entries.get('/files') ?? { generation: '' };
+    const ended = {
+      account: null,
+      epoch: s.state.head.boot,
+      connector: 'files',
+      generation,
+      reason: 'exited with code 7',
+    };
+    s.learn({ type: 'route.exited', data: ended });
+    const endedAt = s.position;
+    s.fail('other').later(10 * SECOND);
+    s.fail('files', 'aborted');
+    s.installed('files', { ...stdio, enabled: false }).installed('files', stdio);
+    expect(s.why('files').text).toContain(`The last attempt ended with event ${String(endedAt)}`);
+    expect(s.why('files').text).toContain('exited with code 7');
+  });
 });
 
 describe('an account that is asked for', () => {
