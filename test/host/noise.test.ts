@@ -21,7 +21,7 @@ test('a flood of noise ends the connector that makes it, with a reason, and it i
   expect(loud).toMatchObject({ reason: 'faulted', nextAttemptAt: expect.any(Number) as number });
   const told = await callControl(daemon.controlSocket, 'log.read', { from, count: 1 });
   expect(told).toMatchObject({ type: 'route.exited', data: { connector: 'loud' } });
-  expect((told as { data: { reason: string } }).data.reason).toContain('no JSON-RPC: they belong on stderr');
+  expect((told as { data: { reason: string } }).data.reason).toContain('answer nothing: a log belongs on stderr');
   expect((await flooding).text).toContain('whether the call acted is unknown');
   await published(daemon, 'good', 'loud');
 }, 30_000);

@@ -19,7 +19,7 @@ async function child(script: string, limits = quick, env: Readonly<Record<string
   open.push(transport);
   const messages: Message[] = [];
   let told: () => void = () => undefined;
-  transport.tap = (message) => (messages.push(message), told(), message['level'] !== 'info');
+  transport.tap = (message) => (messages.push(message), told(), !('level' in message));
   await transport.start();
   const next = async (): Promise<Message> => {
     while (messages.length === 0) await new Promise<void>((resolve) => (told = resolve));
@@ -70,9 +70,9 @@ test('noise between messages is passed over', async () => {
 });
 
 test('noise without end ends the child, and says what it was', async () => {
-  for (const script of [programs.flooding, programs.logging, programs.blank]) {
+  for (const script of [programs.flooding, programs.logging, programs.notifying, programs.blank]) {
     const { transport } = await child(script);
-    expect(await transport.exited).toMatch(/^more than 5000 lines or 1048576 bytes on stdout .* belong on stderr$/);
+    expect(await transport.exited).toMatch(/^more than 5000 lines or 8388608 bytes on stdout .* belongs on stderr$/);
   }
 });
 

@@ -95,7 +95,7 @@ export class Allowance {
     this.#bytes += size;
     if (this.#lines > lines || this.#bytes > bytes)
       throw new RangeError(
-        `more than ${lines} lines or ${bytes} bytes on stdout within ${perMs} ms that are no JSON-RPC: they belong on stderr`,
+        `more than ${lines} lines or ${bytes} bytes on stdout within ${perMs} ms that answer nothing: a log belongs on stderr`,
       );
   }
 }

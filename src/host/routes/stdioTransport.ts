@@ -25,7 +25,7 @@ export interface ChildSpec {
 export interface ChildLimits {
   readonly lineBytes: number;
   readonly stderrBytes: number;
-  /** What it may write on stdout that is no protocol: each line of it costs the daemon, and so everybody else's connectors. */
+  /** What it may write on stdout that nobody asked for: each line of it costs the daemon, and so everybody else's connectors. */
   readonly noise: Bounds;
   /** How long the child may leave its stdin unread while we have something to say. */
   readonly writeMs: number;
@@ -34,7 +34,7 @@ export interface ChildLimits {
 export const childLimits: ChildLimits = {
   lineBytes: 8 * 1024 * 1024,
   stderrBytes: 64 * 1024,
-  noise: { lines: 5_000, bytes: 1024 * 1024, perMs: 10_000 },
+  noise: { lines: 5_000, bytes: 8 * 1024 * 1024, perMs: 10_000 },
   writeMs: 10_000,
   patience,
 };
@@ -131,6 +131,7 @@ export class StdioTransport implements Transport {
     if (raw === undefined || message === undefined) return this.#ignore(line);
     if (this.tap(message, raw)) return;
     if (message['jsonrpc'] !== '2.0') return this.#ignore(line);
+    this.#noise.spend(line.length, performance.now());
     // The SDK's client walks what it is given, and one deep line would fill the stack and end the connector.
     if (isShallow(raw)) this.onmessage?.(message as unknown as JSONRPCMessage);
     else this.onerror?.(new Error('a message that is nested too deeply'));

@@ -19,9 +19,10 @@ export const programs = {
   endless: `process.stdin.resume(); const x = 'x'.repeat(65536); const f = () => process.stdout.write(x, f); f()`,
   /** Prints noise between the messages. */
   noisy: `process.stdin.resume(); console.log('Listening...'); console.log('{"jsonrpc":"2.0","method":"a"}'); process.stdout.write(Buffer.from([0xff, 0xfe, 10])); console.log('{"jsonrpc":"2.0","method":"b"}')`,
-  /** Prints text, a log in JSON, or empty lines, for ever. */
+  /** Prints text, a log in JSON or in notifications, or empty lines, for ever. */
   flooding: `process.stdin.resume(); setInterval(() => process.stdout.write('noise noise\\n'.repeat(1000)), 1)`,
   logging: `process.stdin.resume(); setInterval(() => process.stdout.write('{"level":"info"}\\n'.repeat(1000)), 1)`,
+  notifying: `process.stdin.resume(); setInterval(() => process.stdout.write('{"jsonrpc":"2.0","method":"notifications/message","level":"info"}\\n'.repeat(1000)), 1)`,
   blank: `process.stdin.resume(); setInterval(() => process.stdout.write('\\n'.repeat(1000)), 1)`,
   /** Dies after saying why. */
   dying: `console.error('no such database'); process.exit(3)`,
