@@ -72,7 +72,9 @@ function nextStep(error: RpcError, tool: string): string {
   if (isOfSession(error)) return signInHint;
   // Whoever reads "try again" after a call that may have acted, acts twice.
   if (mayHaveActed(error)) return 'look whether it acted before you call it again';
-  return code <= -33003 && code >= -33005 ? 'try again later' : '`dacapo tools` lists what there is';
+  // Away for a moment or never installed: what would help is not the same, and `why` knows which it is.
+  if (code === -33003) return `\`dacapo why ${connector}\` says what it waits for`;
+  return code === -33004 || code === -33005 ? 'try again later' : '`dacapo tools` lists what there is';
 }
 
 /** Text as it is; of anything else, what kind it is. */
