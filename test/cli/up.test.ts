@@ -68,6 +68,15 @@ test('a secret from stdin connects, and the tools are there and answer', async (
   expect(JSON.stringify(documentOf('call', call.stdout))).toContain('hello');
 });
 
+test('the business server of the demo knows nothing of this machine but where programs are', async () => {
+  const { code, stdout } = await world.command('call', 'everything__get-env');
+  expect(code).toBe(EXIT.ok);
+  expect(JSON.parse(stdout)).toMatchObject({ HOME: `${world.state}/demo`, TMPDIR: `${world.state}/demo` });
+  expect(
+    Object.keys(JSON.parse(stdout) as object).filter((name) => !/^(HOME|LANG|PATH|TMPDIR|NODE_CHANNEL_.*)$/.test(name)),
+  ).toEqual([]);
+});
+
 test('a refused key ends the call with 4 and withdraws the tools in the same turn', async () => {
   await world.document('demo', 'demo', 'key', 'reject');
   const call = await world.command('call', 'everything__echo', '--args', '{"message":"hello"}', '--json');

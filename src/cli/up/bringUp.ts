@@ -4,8 +4,10 @@
  * authority → logins → demo's outside world, gateway → daemon → the first account.
  */
 import { z } from 'zod';
+import { bareEnvironment } from '../../demo/index.ts';
 import { callControl } from '../../host/controlClient.ts';
 import type { Status } from '../../reconcile/index.ts';
+import { demoDirectory } from '../demo.ts';
 import type { Output } from '../output.ts';
 import { pathsOf } from '../paths.ts';
 import type { CommonOptions } from '../program.ts';
@@ -40,7 +42,8 @@ export async function bringUp(fleet: Fleet, state: string, options: UpOptions, o
   await signIn(adminOf(state), prepared.layout);
   const [gateway] = await Promise.all([
     start('gateway', ['gateway', '--config', prepared.layout.configFile]),
-    start('world', ['demo-world', prepared.layout.worldFile]),
+    // It plays somebody else's machine, and shows its environment to whoever asks.
+    start('world', ['demo-world', prepared.layout.worldFile], bareEnvironment(demoDirectory(state))),
   ]);
   await start('daemon', ['daemon', '--config', prepared.layout.configFile, '--state', state]);
   const { controlSocket } = pathsOf(process.env, state);
@@ -64,17 +67,18 @@ export async function bringUp(fleet: Fleet, state: string, options: UpOptions, o
   };
 }
 
-type Start = (name: string, args: readonly string[]) => Promise<ReadyLine>;
+type Start = (name: string, args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<ReadyLine>;
 
 function starter(fleet: Fleet, { layout }: Prepared, { verbose, quiet }: UpOptions, output: Output): Start {
   const [program = '', main = ''] = process.argv;
   const level = verbose === true ? ['--verbose'] : quiet === true ? ['--quiet'] : [];
-  return (name, args) => {
+  return (name, args, env) => {
     let lives = 0;
     return fleet.start({
       name,
       command: [program, ...process.execArgv, main, ...args, '--json', ...level],
       logFile: layout.logFile(name),
+      ...(env !== undefined && { env }),
       onReady: (pid) => {
         if (++lives > 1) output.note(`${name} runs again (pid ${String(pid)})`);
       },

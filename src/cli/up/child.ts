@@ -19,6 +19,8 @@ export interface ChildOptions {
   readonly command: readonly [string, ...string[]];
   /** Where its stderr goes, appended. */
   readonly logFile: string;
+  /** All that it knows of its surroundings; when absent, what a child may know of ours. */
+  readonly env?: NodeJS.ProcessEnv;
   /** Patience with a child that was told to stop. */
   readonly killAfterMs?: number;
   /** Told of every life that began, by its first line on stdout. */
@@ -143,10 +145,12 @@ function promised(): Started {
 /** Variables a child may know. Ours (`DACAPO_*`) are not among them: its configuration file is all it is to obey. */
 const PASSED = /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_.*|XDG_.*|NODE_EXTRA_CA_CERTS|NO_COLOR|CI)$/;
 
-function launch({ command: [program, ...args], logFile }: ChildOptions): ChildProcess {
+const passed = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED.test(name)));
+
+function launch({ command: [program, ...args], logFile, env = passed() }: ChildOptions): ChildProcess {
   turnOver(logFile, LOG_BYTES);
   const log = openSync(logFile, 'a', 0o600);
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED.test(name)));
   try {
     // Of its own group: Ctrl-C in a terminal goes to us alone, and we stop them in order.
     return spawn(program, args, { env, stdio: ['ignore', 'pipe', log, 'ipc'], detached: true });
