@@ -185,6 +185,13 @@ export const documents: Readonly<Record<string, z.ZodObject>> = {
     data: z.looseObject({}),
   }),
   'log-export': document({ file: z.string(), head: position, redacted: z.boolean() }),
+  'log-compact': document({
+    head: position,
+    stateHash: z.string().describe('before and after'),
+    segments: position.describe('that were packed now'),
+    bytesBefore: position.describe('of the file'),
+    bytesAfter: position,
+  }),
   'log-verify': document({
     events: position,
     head: position,

@@ -132,6 +132,10 @@ function logs(program: Command, bind: Bind): void {
     () => import('./commands/logExport.ts'),
   );
   bind(
+    log.command('compact').description('make the log smaller without losing a word of it, while no daemon runs'),
+    () => import('./commands/logCompact.ts'),
+  );
+  bind(
     program
       .command('replay <file>')
       .description('fold an exported log and say what was published')

@@ -51,7 +51,7 @@ export { type Upcast, type UpcastStep } from './upcast.ts';
 export { BrokenChain, GENESIS, type LogRow, type RowSource } from './chain.ts';
 export { memoryLog } from './memoryLog.ts';
 export { openSqliteLog, openSqliteLogReadOnly } from './open.ts';
-export type { SqliteLog, SqliteLogOptions, SqliteLogReader } from './sqliteLog.ts';
+export type { Compaction, SqliteLog, SqliteLogOptions, SqliteLogReader } from './sqliteLog.ts';
 export type { LogSettings } from './sqliteConnection.ts';
 export { exportLines, LOG_FILE_VERSION, type ExportOptions } from './exportLog.ts';
 export { openLogFile, type LogFile } from './logFile.ts';

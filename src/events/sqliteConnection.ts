@@ -5,8 +5,8 @@ import type { Statement } from 'better-sqlite3';
 import type { ChainPoint } from './chain.ts';
 import { LogUnavailable, LogUnreadable } from './log.ts';
 import { codeOf, logError } from './logError.ts';
-import { APPLICATION_ID, FORMAT, sqlTexts, type StoredRow } from './sqliteSchema.ts';
-import type { Part, Segment } from './sqliteSegments.ts';
+import { APPLICATION_ID, COMPACTED_FORMAT, sqlTexts, type StoredRow } from './sqliteSchema.ts';
+import type { Segment, StoredPart } from './sqliteSegments.ts';
 import { assertSqliteVersion } from './storeFile.ts';
 
 const OWNER_WAIT_MS = 250;
@@ -43,9 +43,12 @@ export interface Connection {
   readonly segmentAt: Statement<[position: number, position: number], number>;
   readonly insertSegment: Statement<[first: number, last: number, before: string, link: string, hash: string]>;
   readonly deleteSegment: Statement<[first: number]>;
-  readonly partsBetween: Statement<[first: number, last: number], Part>;
+  readonly partsBetween: Statement<[first: number, last: number], StoredPart>;
   readonly insertPart: Statement<[first: number, segment: number, body: string]>;
   readonly deleteParts: Statement<[segment: number]>;
+  readonly unpackedSegments: Statement<[], number>;
+  readonly packPart: Statement<[body: '', packed: Uint8Array, first: number]>;
+  readonly setPayload: Statement<[payload: string | null, position: number]>;
   readonly salt: Statement<[one: 1], string>;
   readonly begin: Statement<[]>;
   readonly commit: Statement<[]>;
@@ -117,6 +120,9 @@ export function prepareStatements(db: Database.Database): Connection {
     partsBetween: db.prepare(sqlTexts.partsBetween),
     insertPart: db.prepare(sqlTexts.insertPart),
     deleteParts: db.prepare(sqlTexts.deleteParts),
+    unpackedSegments: db.prepare<[], number>(sqlTexts.unpackedSegments).pluck(),
+    packPart: db.prepare(sqlTexts.packPart),
+    setPayload: db.prepare(sqlTexts.setPayload),
     deleteSegment: db.prepare(sqlTexts.deleteSegment),
     salt: db.prepare<[1], string>(sqlTexts.salt).pluck(),
     begin: db.prepare('begin immediate'),
@@ -160,9 +166,9 @@ const foreign = (path: string): LogUnreadable =>
   new LogUnreadable(`${path} is a database of another program: choose another path for the log`);
 
 function assertKnown(path: string, format: number): void {
-  if (format <= FORMAT) return;
+  if (format <= COMPACTED_FORMAT) return;
   throw new LogUnreadable(
-    `${path} was written by a newer version (format ${format}, known up to ${FORMAT}): upgrade; the file is untouched`,
+    `${path} was written by a newer version (format ${format}, known up to ${COMPACTED_FORMAT}): upgrade; the file is untouched`,
   );
 }
 

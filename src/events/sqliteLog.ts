@@ -8,7 +8,7 @@
 import type { Database } from 'better-sqlite3';
 import { makeBatch, type Batch } from './batch.ts';
 import { eventTypes, RULES, SCHEMA, type LoggedEvent, type NewEvent } from './catalogue.ts';
-import { hashPayload, isWord, type LogRow, type RowSource } from './chain.ts';
+import { BrokenChain, hashPayload, isWord, type LogRow, type RowSource } from './chain.ts';
 import { acquireLock } from './lock.ts';
 import {
   LogConflict,
@@ -30,9 +30,11 @@ import {
 } from './sqliteConnection.ts';
 import { codeOf, isLogError, logError } from './logError.ts';
 import { dropCheckpoints, loadCheckpoint, saveCheckpoint } from './sqliteCheckpoints.ts';
-import { migrate } from './sqliteMigrate.ts';
-import { check, emptyWal, OwnedConnection, rollBack, settle } from './sqliteOwner.ts';
+import { lacking, migrate } from './sqliteMigrate.ts';
+import { check, emptyWal, OwnedConnection, rollBack, settle, sizeOf } from './sqliteOwner.ts';
+import { packSegment, unpackSegment } from './sqlitePacks.ts';
 import { SqliteReader } from './sqliteReader.ts';
+import { COMPACTED_FORMAT } from './sqliteSchema.ts';
 import type { SealedSegment } from './sqliteSegments.ts';
 import { assertStoreFile, prepareStoreFile } from './storeFile.ts';
 
@@ -53,10 +55,25 @@ export interface SqliteLog extends Required<EventLog>, RowSource {
    * that do not hold are not sealed, and left to be found by whoever reads them.
    */
   rest(): boolean;
+  /**
+   * Makes the file smaller without losing a word of it, see sqlitePacks.ts; takes seconds for a million events, and room for a second
+   * copy. `proof` folds the log it is given and says what it came to. It is asked before and after, and the chain is checked both
+   * times: should anything differ, nothing was done. *Errors*: {@link LogUnreadable}, {@link LogUnavailable}.
+   */
+  compact(proof: (log: LogReader) => string): Compaction;
   /** Takes an event's payload out of the file for good. Its hash stays, so the chain holds; the event is read as unknown. */
   redact(position: number): void;
   /** What holds of the connection right now. */
   settings(): LogSettings;
+}
+
+/** What a compaction did. */
+export interface Compaction {
+  /** Sealed segments that were packed now: those of an earlier compaction stay as they are. */
+  readonly segments: number;
+  /** Of the file. */
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
 }
 
 /** A log on disk, read beside its owner. */
@@ -90,11 +107,21 @@ export function openSqliteLogReadOnly(path: string): SqliteLogReader {
   try {
     if (assertFormat(path, 'reader') === 0)
       throw new LogUnreadable(`${path} is empty, no log was ever written to it: check the path`);
-    const connection = prepareStatements(openDatabase(path, 'reader'));
+    const db = openDatabase(path, 'reader');
+    if (lacking(db).length > 0) throw olderLog(db, path);
+    const connection = prepareStatements(db);
     return new SqliteReader(path, () => connection);
   } catch (error) {
     throw logError(error, path);
   }
+}
+
+/** A reader can't migrate: that is its owner's. */
+function olderLog(db: Database, path: string): LogUnreadable {
+  db.close();
+  return new LogUnreadable(
+    `${path} was written by an older version: start the daemon once, which brings it up to date`,
+  );
 }
 
 /** Readies the file and takes its lock. */
@@ -168,15 +195,46 @@ class OwnedLog implements SqliteLog {
     return this.#owned.write((connection) => loadCheckpoint(connection, key));
   }
 
+  compact(proof: (log: LogReader) => string): Compaction {
+    while (this.#seal());
+    const before = this.#proven(proof);
+    return this.#owned.write((connection) => {
+      const bytesBefore = sizeOf(connection);
+      connection.begin.run();
+      const segments = this.#pack(connection);
+      if (this.#proven(proof) !== before)
+        throw new LogUnreadable(`${this.path} would say something else once compacted: it is as before, report it`);
+      connection.commit.run();
+      connection.db.exec('vacuum');
+      emptyWal(connection);
+      return { segments, bytesBefore, bytesAfter: sizeOf(connection) };
+    });
+  }
+
+  /** What the log says: its chain, which binds every payload, and what a fold makes of it. *Errors*: {@link BrokenChain}. */
+  #proven(proof: (log: LogReader) => string): string {
+    const { broken, ...chain } = this.verify();
+    if (broken !== null) throw new BrokenChain(broken.position, broken.reason);
+    return JSON.stringify([chain, proof(this)]);
+  }
+
+  #pack(connection: Connection): number {
+    const found = connection.unpackedSegments.all().map((first) => this.#reader.segmentAt(first)!);
+    const { length } = found.filter((segment) => packSegment(connection, segment));
+    if (length > 0) connection.db.pragma(`user_version = ${COMPACTED_FORMAT}`);
+    return length;
+  }
+
   redact(position: number): void {
     assertMarkable(position, this.head);
     this.#owned.write((connection) => {
       // They were folded from what is to be forgotten.
       dropCheckpoints(connection);
-      const payload = connection.eventsFrom.get(position, 1)?.[9] ?? null;
       connection.begin.run();
+      const segment = this.#reader.segmentAt(position);
+      if (segment !== undefined) dropSegment(connection, segment);
+      const payload = connection.eventsFrom.get(position, 1)?.[9] ?? null;
       if (payload !== null) connection.redact.run(hashPayload(this.salt, payload), null, position);
-      dropSegmentAt(connection, position);
       connection.commit.run();
       emptyWal(connection);
     });
@@ -277,11 +335,10 @@ function insertSegment(connection: Connection, { first, last, before, link, hash
   connection.commit.run();
 }
 
-function dropSegmentAt({ segmentAt, deleteSegment, deleteParts }: Connection, position: number): void {
-  const segment = segmentAt.get(position, position);
-  if (segment === undefined) return;
-  deleteParts.run(segment);
-  deleteSegment.run(segment);
+function dropSegment(connection: Connection, segment: SealedSegment): void {
+  unpackSegment(connection, segment);
+  connection.deleteParts.run(segment.first);
+  connection.deleteSegment.run(segment.first);
 }
 
 function idsOf(events: readonly NewEvent[]): readonly string[] {

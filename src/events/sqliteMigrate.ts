@@ -20,14 +20,13 @@ export async function migrate(
   migrations: Readonly<Record<string, Migration>> = shipped,
   format: number = FORMAT,
 ): Promise<readonly string[]> {
-  const done = executed(db);
-  const pending = Object.keys(migrations).filter((name) => !done.has(name));
+  const pending = lacking(db, migrations);
   if (pending.length === 0) return [];
-  if (done.size > 0) backUp(db, path);
+  if (pending.length < Object.keys(migrations).length) backUp(db, path);
   await inTransaction(db, async () => {
     await runMigrations(db, path, migrations);
     db.pragma(`application_id = ${APPLICATION_ID}`);
-    db.pragma(`user_version = ${format}`);
+    if (Number(db.pragma('user_version', { simple: true })) < format) db.pragma(`user_version = ${format}`);
   });
   // The gate of an older binary reads these two; they must not wait in the WAL.
   db.pragma('wal_checkpoint(TRUNCATE)');
@@ -59,6 +58,15 @@ async function inTransaction(db: Database.Database, work: () => Promise<void>): 
     if (db.inTransaction) db.exec('rollback');
     throw error;
   }
+}
+
+/** Migrations that the file has not seen. */
+export function lacking(
+  db: Database.Database,
+  migrations: Readonly<Record<string, Migration>> = shipped,
+): readonly string[] {
+  const done = executed(db);
+  return Object.keys(migrations).filter((name) => !done.has(name));
 }
 
 function executed(db: Database.Database): ReadonlySet<string> {

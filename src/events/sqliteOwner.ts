@@ -118,7 +118,8 @@ export function rollBack({ db }: Connection): void {
   if (db.inTransaction) db.exec('rollback');
 }
 
-function sizeOf({ db }: Connection): number {
+/** Bytes of the file, without its WAL. */
+export function sizeOf({ db }: Connection): number {
   return Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }));
 }
 

@@ -5,7 +5,8 @@ import { recordedEvent, type RawEvent } from './parse.ts';
 import { settingsOf, type Connection, type LogSettings } from './sqliteConnection.ts';
 import { logError } from './logError.ts';
 import type { StoredRow } from './sqliteSchema.ts';
-import { holds, openPart, segmentsOf, type SealedSegment } from './sqliteSegments.ts';
+import { isPacked, payloadsOf } from './sqlitePacks.ts';
+import { holds, openPart, partFrom, segmentsOf, type SealedSegment } from './sqliteSegments.ts';
 import { verifiedRows } from './verifiedRows.ts';
 
 const START: ChainPoint = { position: 0, link: GENESIS };
@@ -17,6 +18,8 @@ export class SqliteReader implements LogReader, RowSource {
   /** Text of each word by its number. Words are only ever added. */
   #words: readonly string[] = [];
   #salt: string | undefined;
+  /** Payloads of the pack that was opened last: rows are read in order, and a few hundred lie in one. */
+  #pack: { readonly first: number; readonly payloads: readonly (string | null)[] } = { first: 0, payloads: [] };
 
   constructor(path: string, source: () => Connection) {
     this.path = path;
@@ -73,11 +76,18 @@ export class SqliteReader implements LogReader, RowSource {
     return segment !== undefined && segment.last <= end && holds(segment) ? segment : undefined;
   }
 
+  /** The first segment that begins at `position` or after it. */
   #segmentFrom(position: number): SealedSegment | undefined {
     return this.#ask(({ segmentFrom, partsBetween }) => {
       const segment = segmentFrom.get(position, 1);
-      return segment && { ...segment, parts: partsBetween.all(segment.first, segment.last) };
+      return segment && { ...segment, parts: partsBetween.all(segment.first, segment.last).map(partFrom) };
     });
+  }
+
+  /** The segment that holds the event at `position`. */
+  segmentAt(position: number): SealedSegment | undefined {
+    const first = this.#ask(({ segmentAt }) => segmentAt.get(position, position));
+    return first === undefined ? undefined : this.#segmentFrom(first);
   }
 
   *rows(): Generator<LogRow, void, void> {
@@ -145,8 +155,7 @@ export class SqliteReader implements LogReader, RowSource {
 
   /** Checked rows from after `start` to the end of a batch, the head of now when none is given, in runs of whole batches. */
   runs(start: ChainPoint, end: number = this.head): Generator<readonly StoredRow[], void, void> {
-    const page = (from: number, limit: number): readonly StoredRow[] =>
-      this.#ask(({ eventsFrom }) => eventsFrom.all(from, limit));
+    const page = (from: number, limit: number): readonly StoredRow[] => this.#page(from, limit);
     return verifiedRows({ page, word: (number) => this.#word(number), salt: this.salt }, start, end);
   }
 
@@ -163,6 +172,32 @@ export class SqliteReader implements LogReader, RowSource {
   #pointBefore(from: number): ChainPoint {
     const before = this.#ask(({ linkBefore }) => linkBefore.get(from, 1));
     return before === undefined ? START : { position: before.position, link: before.link! };
+  }
+
+  /** Rows with their payloads, wherever these lie. */
+  #page(from: number, limit: number): readonly StoredRow[] {
+    const rows = this.#ask(({ eventsFrom }) => eventsFrom.all(from, limit));
+    if (!rows.some(isPacked)) return rows;
+    // Rows and packs of one moment: between two questions the owner may have unpacked them.
+    return this.#ask(({ db, eventsFrom }) =>
+      db.transaction(() => eventsFrom.all(from, limit).map((row) => this.#whole(row)))(),
+    );
+  }
+
+  #whole(row: StoredRow): StoredRow {
+    if (!isPacked(row)) return row;
+    const [position, id, at, cause, type, schema, rules, link, payloadHash] = row;
+    return [position, id, at, cause, type, schema, rules, link, payloadHash, this.#payloadAt(position)];
+  }
+
+  /** `null` where no pack holds it: the chain then breaks there. */
+  #payloadAt(position: number): string | null {
+    const held = this.#pack.payloads[position - this.#pack.first];
+    if (held !== undefined) return held;
+    const segment = this.segmentAt(position);
+    if (segment === undefined || !holds(segment)) return null;
+    this.#pack = { first: segment.first, payloads: segment.parts.flatMap(payloadsOf) };
+    return this.#pack.payloads[position - segment.first] ?? null;
   }
 
   #word(number: number): string {

@@ -14,15 +14,19 @@ import {
   type Generated,
   type Migration,
 } from 'kysely';
-import type { Part, Segment } from './sqliteSegments.ts';
+import type { Segment, StoredPart } from './sqliteSegments.ts';
 
 /** `Dcpo`: tells our file from any other SQLite file. */
 export const APPLICATION_ID = 0x4463706f;
-/** Major version of the file format (`user_version`). A binary refuses a file of a greater one. */
+/** Major versions of the file format (`user_version`); a binary refuses a greater one. A log is compacted in the second one only. */
 export const FORMAT = 1;
+export const COMPACTED_FORMAT = 2;
 
 export interface LogTables {
-  /** `link` stands on the last event of each batch. `payloadHash` is set only where `payload` was redacted: else it follows. */
+  /**
+   * `link` stands on the last event of each batch. `payloadHash` is set only where `payload` was redacted: else it follows. With
+   * neither, the payload lies in a pack.
+   */
   events: {
     position: number;
     id: string;
@@ -40,7 +44,7 @@ export interface LogTables {
   marks: { position: number; stateHash: string };
   /** Copies of rows, see sqliteSegments.ts. */
   segments: Segment;
-  segmentParts: Part & { segment: number };
+  segmentParts: StoredPart & { segment: number };
   /** One row, made with the file: see `hashPayload`. */
   origin: { one: number; salt: string };
   /** States put by: caches, see sqliteCheckpoints.ts. `link` is the one at `position`, `digest` the hash of `bytes`. */
@@ -52,6 +56,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0001-events': { up: createTables },
   '0002-checkpoints': { up: createCheckpoints },
   '0003-segments': { up: createSegments },
+  '0004-packs': { up: addPacks },
 };
 
 async function createTables(db: Kysely<LogTables>): Promise<void> {
@@ -123,6 +128,10 @@ async function createSegments(db: Kysely<LogTables>): Promise<void> {
     .addColumn('body', 'text', (column) => column.notNull())
     .modifyEnd(sql`strict`)
     .execute();
+}
+
+async function addPacks(db: Kysely<LogTables>): Promise<void> {
+  await db.schema.alterTable('segmentParts').addColumn('packed', 'blob').execute();
 }
 
 /** A row of `events` as an array: objects would cost a third of a replay. The order is that of `rowColumns`. */
@@ -232,12 +241,22 @@ export const sqlTexts = {
   partsBetween: text(
     write
       .selectFrom('segmentParts')
-      .select(named('first', 'body'))
+      .select(named('first', 'body', 'packed'))
       .where('first', '>=', 0)
       .where('first', '<=', 0)
       .orderBy('first'),
   ),
   insertPart: text(write.insertInto('segmentParts').values({ first: 0, segment: 0, body: '' })),
+  unpackedSegments: text(
+    write
+      .selectFrom('segmentParts')
+      .select(['segment as first'])
+      .distinct()
+      .where('packed', 'is', null)
+      .orderBy('segment'),
+  ),
+  packPart: text(write.updateTable('segmentParts').set({ body: '', packed: new Uint8Array() }).where('first', '=', 0)),
+  setPayload: text(write.updateTable('events').set({ payload: '' }).where('position', '=', 0)),
   deleteParts: text(write.deleteFrom('segmentParts').where('segment', '=', 0)),
   salt: text(write.selectFrom('origin').select('salt').where('one', '=', 1)),
   checkpoints: text(

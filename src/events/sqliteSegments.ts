@@ -4,6 +4,7 @@
  * is written after the chain of its rows was checked, and is passed over when its hash does not hold; the rows are read instead.
  */
 import { hash } from 'node:crypto';
+import { inflateRawSync } from 'node:zlib';
 import type { ChainPoint } from './chain.ts';
 import type { RawEvent } from './parse.ts';
 import type { StoredRow } from './sqliteSchema.ts';
@@ -29,6 +30,24 @@ export interface Segment {
 export interface Part {
   readonly first: number;
   readonly body: string;
+}
+
+/** A part as its row holds it: `body` is empty when it is packed, and `packed` is then its deflated text. */
+export interface StoredPart extends Part {
+  readonly packed: Uint8Array | null;
+}
+
+/** No payload comes near it: more is damage, and would only fill the memory. */
+const UNPACKED_BYTES = 64 * 1024 * 1024;
+
+/** A pack that does not open is an empty part, of which its segment does not hold. */
+export function partFrom({ first, body, packed }: StoredPart): Part {
+  if (packed === null) return { first, body };
+  try {
+    return { first, body: inflateRawSync(packed, { maxOutputLength: UNPACKED_BYTES }).toString() };
+  } catch {
+    return { first, body: '' };
+  }
 }
 
 export interface SealedSegment extends Segment {

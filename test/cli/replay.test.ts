@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { EXIT } from '../../src/cli/exit.ts';
+import { pathsOf } from '../../src/cli/paths.ts';
 import { exportLines, memoryLog, openSqliteLog, writeLines, type Fact } from '../../src/events/index.ts';
 import { replay } from '../../src/replay/index.ts';
 import { run } from '../support/commandLine.ts';
@@ -215,4 +216,30 @@ test('simulated worlds hold the laws, and say which faults they met', async () =
   const { violations, faults } = documentOf('simulate', stdout);
   expect([code, violations]).toEqual([EXIT.ok, []]);
   expect(Object.values(faults as Record<string, number>).some((count) => count > 0)).toBe(true);
+});
+
+test('a log is compacted while no daemon has it, and comes to the same state', async () => {
+  const state = join(folder, 'compacted');
+  const path = pathsOf({}, state).log;
+  mkdirSync(state, { recursive: true });
+  const log = await openSqliteLog(path);
+  for (let poll = 0; poll < 700; poll++)
+    log.append([{ type: 'clock.ticked', data: { reason: 'poll' }, id: `p${String(poll)}`, at: 2000, cause: null }]);
+  const { stateHash } = replay(log);
+  const busy = await run(['log', 'compact', '--state', state]);
+  expect([busy.code, busy.stderr]).toEqual([EXIT.conflict, expect.stringMatching(/next: stop the other process/)]);
+  log.close();
+  const { code, stdout, stderr } = await run(['log', 'compact', '--state', state, '--json']);
+  expect([code, documentOf('log-compact', stdout)]).toMatchObject([EXIT.ok, { head: 700, stateHash, segments: 1 }]);
+  expect(stderr).toMatch(/folding 700 events as they are\n.*folding 700 events as they were packed\n/s);
+  expect((await run(['log', 'verify', '--state', state])).code).toBe(EXIT.ok);
+});
+
+test('no log is made where there is none to compact', async () => {
+  const { code, stderr } = await run(['log', 'compact', '--state', join(folder, 'nowhere')]);
+  expect([code, stderr, existsSync(join(folder, 'nowhere'))]).toEqual([
+    EXIT.usage,
+    expect.stringMatching(/there is no log .*next: name its state directory/s),
+    false,
+  ]);
 });

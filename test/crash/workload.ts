@@ -1,15 +1,16 @@
 /**
  * A small life of a log in which everything happens that writes: it is made (or migrated), appended to, marked, checkpointed, sealed
- * into segments, redacted, closed and opened again. The event at a position is always the same one, so that whoever looks at a file
+ * into segments, compacted, redacted, closed and opened again. The event at a position is always the same one, so that whoever looks at a file
  * afterwards knows what belongs where.
  */
-import { openSqliteLog, type NewEvent, type SqliteLog } from '../../src/events/index.ts';
+import { openSqliteLog, type LogReader, type NewEvent, type SqliteLog } from '../../src/events/index.ts';
 
 export const KEY = 'crash-table';
 
-type Step = readonly ['open' | 'mark' | 'checkpoint' | 'rest' | 'close'] | readonly ['append' | 'redact', number];
+type Step =
+  readonly ['open' | 'mark' | 'checkpoint' | 'rest' | 'compact' | 'close'] | readonly ['append' | 'redact', number];
 
-/** The last two appends before `rest` are long enough together to be sealed. */
+/** The last two appends before `rest` are long enough together to be sealed, packed, unpacked for the redaction, and packed again. */
 const whole: readonly Step[] = [
   ['open'],
   ['append', 1],
@@ -19,12 +20,14 @@ const whole: readonly Step[] = [
   ['append', 300],
   ['append', 320],
   ['rest'],
+  ['compact'],
   ['redact', 3],
   ['append', 1],
   ['checkpoint'],
   ['close'],
   ['open'],
   ['append', 4],
+  ['compact'],
   ['mark'],
   ['append', 1],
 ];
@@ -88,6 +91,7 @@ function take(log: SqliteLog, [name, number = 0]: Step, all: Acknowledged): Ackn
   if (name === 'mark') log.mark(head, hashAt(head));
   if (name === 'checkpoint') log.saveCheckpoint({ position: head, key: KEY, bytes: bytesAt(head) });
   if (name === 'rest') log.rest();
+  if (name === 'compact') log.compact(idsOf);
   if (name === 'redact') log.redact(number);
   if (name === 'close') log.close();
   if (name === 'mark') return { ...all, marks: [...all.marks, head] };
@@ -108,6 +112,9 @@ export function eventAt(position: number): NewEvent {
   const cause = position % 3 === 0 ? position - 1 : null;
   return { type: 'install.failed', data, id: `c-${String(position)}`, at: 1_700_000_000_000 + position, cause };
 }
+
+/** What stands for a fold here: the chain, which binds the payloads, is checked by the log itself. */
+const idsOf = (log: LogReader): string => [...log.read()].map(({ id }) => id).join();
 
 export const hashAt = (position: number): string => `state-${String(position)}`.padEnd(64, '-');
 export const bytesAt = (position: number): Uint8Array => Buffer.alloc(6_000, String(position));

@@ -201,9 +201,9 @@ it('a damaged file is refused at open', async () => {
 
 it('a file of a newer format is refused and not touched', async () => {
   const path = await written();
-  change(path, 'pragma user_version = 2');
+  change(path, 'pragma user_version = 3');
   const before = readFileSync(path);
-  await expect(openSqliteLog(path)).rejects.toThrow(/newer version \(format 2, known up to 1\): upgrade/);
+  await expect(openSqliteLog(path)).rejects.toThrow(/newer version \(format 3, known up to 2\): upgrade/);
   expect(readFileSync(path).equals(before)).toBe(true);
 });
 

@@ -1,0 +1,240 @@
+/** A compacted log is smaller, and says every word of the one before. */
+import Database from 'better-sqlite3';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import {
+  exportLines,
+  isUnknown,
+  LogUnreadable,
+  openSqliteLog,
+  openSqliteLogReadOnly,
+  type Fact,
+  type FactOf,
+  type LoggedEvent,
+  type LogReader,
+  type NewEvent,
+  type RowSource,
+  type SqliteLog,
+} from '../../src/events/index.ts';
+import { openDatabase } from '../../src/events/sqliteConnection.ts';
+import { fold } from '../../src/replay/fold.ts';
+import { faultNames, run } from '../../src/simulate/index.ts';
+import { event, eventsOf, folder, snapshot } from './samples.ts';
+
+const foldOf = (log: LogReader): string => fold(log).stateHash;
+const linesOf = (log: LogReader & RowSource, redactKey?: string): string[] => [
+  ...exportLines(log, { package: '0.0.0', ...(redactKey !== undefined && { redactKey }) }),
+];
+
+async function opened(path = join(folder(), 'log.db')): Promise<SqliteLog> {
+  const log = await openSqliteLog(path);
+  onTestFinished(() => log.close());
+  return log;
+}
+
+function change(path: string, sql: string): void {
+  const db = new Database(path);
+  db.exec(sql);
+  db.close();
+}
+
+/** Worlds full of faults, one after the other in one log, with a state hash every 250 events. */
+async function stormy(events: number): Promise<SqliteLog> {
+  const log = await opened();
+  for (let seed = 1; log.head < events; seed++) append(log, await storm(seed, log.head));
+  for (const { position } of [...log.read()].filter(({ position: at }) => at % 250 === 0))
+    log.mark(position, fold(log, position).stateHash);
+  return log;
+}
+
+async function storm(seed: number, from: number): Promise<readonly LoggedEvent[]> {
+  const { log } = await run({ seed, steps: 200, calm: true, faults: faultNames });
+  return log.map((logged) => ({
+    ...logged,
+    id: `${logged.id}-${String(seed)}`,
+    position: logged.position + from,
+  }));
+}
+
+function append(log: SqliteLog, events: readonly LoggedEvent[]): void {
+  const asNew = events.map(({ type, data, id, at, cause }) => ({ type, data, id, at, cause }) as NewEvent);
+  for (let at = 0; at < asNew.length; at += 3) log.append(asNew.slice(at, at + 3));
+}
+
+/** Polls and snapshots of six connectors that say the same, as an uneventful week has them. */
+async function uneventful(): Promise<SqliteLog> {
+  const log = await opened();
+  for (let batch = 0; batch < 900; batch++) log.append([event(), event(sixConnectors)]);
+  return log;
+}
+
+const sixConnectors: Fact = ((): Fact => {
+  const { data } = snapshot('ann', '7') as FactOf<'snapshot.received'>;
+  const names = ['docs', 'mail', 'calendar', 'issues', 'wiki', 'chat'];
+  return {
+    type: 'snapshot.received',
+    data: { ...data, entries: Object.fromEntries(names.map((name) => [name, data.entries['docs']!])) },
+  };
+})();
+
+it('says the same at every position: events, hashes, chain, exports, state', async () => {
+  const log = await stormy(2_500);
+  log.redact(17);
+  const said = (): unknown => [
+    [...log.read()],
+    [1, 2, 599, 600, 601, 1_300].map((from) => [...log.read(from)].slice(0, 3)),
+    [...log.marks()],
+    log.verify(),
+    linesOf(log),
+    linesOf(log, 'key'),
+    fold(log),
+  ];
+  const before = said();
+  const { segments } = log.compact(foldOf);
+  expect(segments).toBeGreaterThanOrEqual(3);
+  expect(said()).toEqual(before);
+  expect(new Database(log.path).prepare('select count(*) from events where payload is not null').pluck().get()).toBe(
+    log.head - lastSealed(log.path),
+  );
+});
+
+const lastSealed = (path: string): number =>
+  new Database(path).prepare<[], number>('select max(last) from segments').pluck().get()!;
+
+it('an uneventful log comes down to less than a fifth, and says how far', async () => {
+  const log = await uneventful();
+  while (log.rest());
+  const { bytesBefore, bytesAfter, segments } = log.compact(foldOf);
+  expect([statSync(log.path).size, segments]).toEqual([bytesAfter, 10]);
+  expect(bytesAfter).toBeLessThan(bytesBefore / 5);
+});
+
+it('goes on: it is appended to, read beside its owner, found by id, and compacted again', async () => {
+  const log = await uneventful();
+  const [third] = [...log.read(3)];
+  log.compact(foldOf);
+  const again = [event(), event(snapshot('ann', '8'))];
+  expect(log.append([...again, third as LoggedEvent]).map(({ position }) => position)).toEqual([1_801, 1_802, 3]);
+  for (let batch = 0; batch < 300; batch++) log.append(eventsOf(2));
+  const reader = await openSqliteLogReadOnly(log.path);
+  expect([[...reader.read()], reader.verify()]).toEqual([[...log.read()], log.verify()]);
+  reader.close();
+  expect(log.compact(foldOf).segments).toBe(1);
+  expect([log.compact(foldOf).segments, log.verify().broken]).toEqual([0, null]);
+});
+
+it('opens again with its end checked, which lies in a pack; an older version refuses it by its format', async () => {
+  const log = await uneventful();
+  expect(log.settings().format).toBe(1);
+  log.compact(foldOf);
+  log.close();
+  const next = await opened(log.path);
+  expect([next.head, next.settings().format, next.verify().broken]).toEqual([1_800, 2, null]);
+});
+
+it('a payload that is redacted leaves its pack, and nothing else does', async () => {
+  const log = await opened();
+  log.append([
+    event({ type: 'account.activated', data: { account: 'canary-account', epoch: 1 } }),
+    ...Array.from({ length: 700 }, (_, index) => event(snapshot('ann', String(index)))),
+  ]);
+  log.compact(foldOf);
+  const before = [...log.read(2)];
+  log.redact(1);
+  expect([...log.read(2)]).toEqual(before);
+  expect([...log.read()].filter(isUnknown)).toHaveLength(1);
+  log.compact(foldOf);
+  expect([[...log.read(2)], log.verify().broken]).toEqual([before, null]);
+  expect(readFileSync(log.path).includes('canary-account')).toBe(false);
+});
+
+it('a fold that comes to another state abandons it: the file says what it said', async () => {
+  const log = await uneventful();
+  const before = [linesOf(log), log.settings().format];
+  let asked = 0;
+  expect(() => log.compact(() => String(asked++))).toThrow(/would say something else once compacted: it is as before/);
+  expect(() =>
+    log.compact(() => {
+      if (asked++ % 2 === 1) throw new Error('the fold stumbles');
+      return '';
+    }),
+  ).toThrow('the fold stumbles');
+  expect([linesOf(log), log.settings().format]).toEqual(before);
+  const rows = new Database(log.path).prepare('select count(*) from events where payload is null').pluck().get();
+  expect([rows, log.verify().broken, log.append(eventsOf(1))[0]?.position]).toEqual([0, null, 1_801]);
+});
+
+it('a log that does not hold is not compacted', async () => {
+  const log = await uneventful();
+  while (log.rest());
+  change(log.path, `update events set payload = replace(payload, 'poll', 'wake') where position = 5`);
+  expect(() => log.compact(foldOf)).toThrow(LogUnreadable);
+  expect(new Database(log.path).prepare('select count(*) from events where payload is null').pluck().get()).toBe(0);
+});
+
+it('a payload that its copy can not give back word for word keeps its segment', async () => {
+  const log = await uneventful();
+  // As another writer would have spelled it: the chain binds these bytes, and JSON read and written again has others.
+  const spaced = await rewritten(log, 5, '{ "reason": "poll" }');
+  while (spaced.rest());
+  const { segments } = spaced.compact(foldOf);
+  const all = new Database(spaced.path).prepare('select count(*) from segments').pluck().get();
+  expect([segments > 3, segments]).toEqual([true, Number(all) - 1]);
+  expect([spaced.verify().broken, [...spaced.rows()][4]!.payload]).toEqual([null, '{ "reason": "poll" }']);
+});
+
+/** The log with another text at one position, and the chain made anew over it. */
+async function rewritten(log: SqliteLog, position: number, payload: string): Promise<SqliteLog> {
+  const { hashPayload, headerOf, linkOf, GENESIS } = await import('../../src/events/chain.ts');
+  const rows = [...log.rows()].map((row) => (row.position === position ? { ...row, payload } : row));
+  const { path, salt } = log;
+  log.close();
+  const db = openDatabase(path, 'owner');
+  db.prepare('update events set payload = ? where position = ?').run(payload, position);
+  let [link, headers, first] = [GENESIS, '', 1];
+  for (const { position: at, id, at: time, cause, type, schema, rules, link: hanging, payload: text } of rows) {
+    headers += headerOf(id, time, cause, type, schema, rules, hashPayload(salt, text!));
+    if (hanging === null) continue;
+    link = linkOf(link, first, at - first + 1, headers);
+    db.prepare('update events set link = ? where position = ?').run(link, at);
+    [headers, first] = ['', at + 1];
+  }
+  db.exec('delete from segments; delete from segmentParts');
+  db.close();
+  return opened(path);
+}
+
+it.each([
+  `update segmentParts set packed = zeroblob(100) where first = 1`,
+  `update segmentParts set packed = substr(packed, 1, length(packed) - 9) where first = 1`,
+  `update segmentParts set packed = null where first = 1`,
+  `delete from segmentParts where first = 1`,
+  `delete from segments where first = 1`,
+  `update segments set hash = upper(hash) where first = 1`,
+])('a pack that does not hold (%s) is never read over', async (damage) => {
+  const log = await uneventful();
+  log.compact(foldOf);
+  log.close();
+  change(log.path, damage);
+  const reader = await openSqliteLogReadOnly(log.path);
+  expect(() => [...reader.read()]).toThrow(LogUnreadable);
+  expect(reader.verify().broken?.position).toBe(1);
+  expect([...reader.read(1_201)]).toHaveLength(600);
+  reader.close();
+  const owner = await openSqliteLog(log.path).catch((error: unknown) => error);
+  expect(owner).toBeInstanceOf(LogUnreadable);
+});
+
+it('a log of an older version is not taken for a damaged one by a reader, who can not bring it up to date', async () => {
+  const log = await opened();
+  log.append(eventsOf(1));
+  log.close();
+  change(
+    log.path,
+    `delete from kysely_migration where name = '0004-packs'; alter table segmentParts drop column packed`,
+  );
+  await expect(openSqliteLogReadOnly(log.path)).rejects.toThrow(/older version: start the daemon once/);
+  const owner = await opened(log.path);
+  expect([owner.head, owner.verify().broken]).toEqual([1, null]);
+});
