@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { judge, judgeReadOnly } from './judge.ts';
 import { filesOf, LOG, type Place, type Start } from './place.ts';
 import { spread, type Points } from './spread.ts';
-import { eventsAfter, live, type Acknowledged } from './workload.ts';
+import { eventsAfter, live, type Acknowledged, type LifeName } from './workload.ts';
 
 /** The WAL ends at, just before, just after and in the middle of each frame. What is cut off was synced, so it may be gone. */
 export async function* frames(place: Place, start: Start): Points {
@@ -28,9 +28,9 @@ export async function* frames(place: Place, start: Start): Points {
     }
 }
 
-/** Every bit, or about one of each byte: see the matrix. */
-export async function* bits(place: Place, start: Start, limit: number): Points {
-  const [files, wanted] = await small(place, start);
+/** Every bit, or some of them: see the matrix. */
+export async function* bits(place: Place, life: LifeName, start: Start, limit: number): Points {
+  const [files, wanted] = await small(place, life, start);
   const db = files.get(LOG)!;
   const all = Array.from({ length: db.length * 8 }, (_, bit) => bit);
   yield* place.stay(files, async function* (folder) {
@@ -51,12 +51,16 @@ function setByte(path: string, at: number, byte: number): void {
 }
 
 /** A log with small pages: every table has one of its own, so with the usual ones it would be mostly air. */
-async function small(place: Place, start: Start): Promise<readonly [ReadonlyMap<string, Buffer>, Acknowledged]> {
+async function small(
+  place: Place,
+  life: LifeName,
+  start: Start,
+): Promise<readonly [ReadonlyMap<string, Buffer>, Acknowledged]> {
   return place.with(start.files, async (folder) => {
     let said = start.before;
     const path = join(folder, LOG);
-    const log = await live(path, 'brief', { acknowledge: (all) => (said = all) }, start.before);
-    for (let batch = 0; batch < 4; batch++) log.append(eventsAfter(log.head, 5));
+    const log = await live(path, life, { acknowledge: (all) => (said = all) }, start.before);
+    for (let batch = 0; batch < 7; batch++) log.append(eventsAfter(log.head, 5));
     said = { ...said, head: log.head };
     log.close();
     const db = new Database(path);

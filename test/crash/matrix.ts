@@ -71,7 +71,11 @@ export const matrix: readonly Row[] = [
     ...{ allows: ['held', 'lost'], needs: ['lost'] },
   },
   {
-    ...{ name: 'a bit flipped', how: 'bits', life: 'brief', short: 17_000, long: Infinity },
+    ...{ name: 'a bit flipped', how: 'bits', life: 'brief', short: 17_500, long: Infinity },
+    ...{ allows: ['held', 'detected'], needs: ['detected'] },
+  },
+  {
+    ...{ name: 'a bit flipped, compacted', how: 'bits', life: 'whole', short: 500, long: 20_000 },
     ...{ allows: ['held', 'detected'], needs: ['detected'] },
   },
 ];

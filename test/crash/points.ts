@@ -27,7 +27,7 @@ export async function* pointsOf(place: Place, row: Row, limit: number): Points {
   if (row.how === 'cut-after-failed-sync') yield* cutsAfterFailedSync(place, row, start, limit);
   if (row.how === 'cut-in-recovery') yield* cutsInRecovery(place, row, start, limit);
   if (row.how === 'frames') yield* frames(place, start);
-  if (row.how === 'bits') yield* bits(place, start, limit);
+  if (row.how === 'bits') yield* bits(place, row.life, start, limit);
 }
 
 async function* kills(place: Place, row: Row, start: Start, limit: number): Points {
