@@ -176,11 +176,12 @@ export class SqliteReader implements LogReader, RowSource {
 
   /** Rows with their payloads, wherever these lie. */
   #page(from: number, limit: number): readonly StoredRow[] {
-    const rows = this.#ask(({ eventsFrom }) => eventsFrom.all(from, limit));
-    if (!rows.some(isPacked)) return rows;
     // Rows and packs of one moment: between two questions the owner may have unpacked them.
     return this.#ask(({ db, eventsFrom }) =>
-      db.transaction(() => eventsFrom.all(from, limit).map((row) => this.#whole(row)))(),
+      db.transaction(() => {
+        const rows = eventsFrom.all(from, limit);
+        return rows.some(isPacked) ? rows.map((row) => this.#whole(row)) : rows;
+      })(),
     );
   }
 
