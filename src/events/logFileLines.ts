@@ -77,13 +77,17 @@ export function parseHeader(path: string, value: unknown, line: number): LogFile
   throw new LogFileError(path, line, 'not the header of a log file', NEXT);
 }
 
-/** Every line that is not blank, as JSON. *Errors*: {@link LogFileError}; LogUnavailable when the file can't be read. */
-export function* jsonLines(path: string): Generator<JsonLine, void, void> {
+/** Every line that is not blank, and `wanted` by its text, as JSON. *Errors*: {@link LogFileError}; LogUnavailable when the file can't be read. */
+export function* jsonLines(
+  path: string,
+  wanted: (text: string) => boolean = () => true,
+): Generator<JsonLine, void, void> {
   let line = 0;
   try {
     for (const text of readLines(path, MAX_LINE_BYTES)) {
       line++;
-      if (text.trim() !== '') yield { value: parseLine(path, line, () => JSON.parse(text) as unknown), line };
+      if (text.trim() !== '' && wanted(text))
+        yield { value: parseLine(path, line, () => JSON.parse(text) as unknown), line };
     }
   } catch (error) {
     if (error instanceof BadLine) throw new LogFileError(path, error.line, error.message, NEXT);
