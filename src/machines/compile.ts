@@ -75,7 +75,7 @@ export function compile<V extends string, C extends object, E extends { readonly
     initial,
     cells,
     always,
-    step: stepper<V, C, E>(bindCells(machine, cells), bindRow(machine, always), sizeOf(initial.context as Raw)),
+    step: stepper<V, C, E>(bindCells(machine, cells, always)),
   };
 }
 
@@ -144,19 +144,33 @@ interface Args {
   readonly event: unknown;
 }
 type Guard = (args: Args) => boolean;
-type Assignment = (args: Args) => Readonly<Record<string, unknown>>;
+/**
+ * Gives the whole next context, or the very one that it was given where nothing differs. XState would take some members too and merge
+ * them, which costs as much as all the rest of a step; the oracle test would see an assign that counts on it.
+ */
+type Assignment = (args: Args) => unknown;
 interface Bound {
   readonly guard: Guard | null;
   readonly assignments: readonly Assignment[];
   readonly target: string | null;
+  /** What is asked at once where this leads to; `undefined`: it rests there. */
+  eventless: readonly Bound[] | undefined;
 }
 /** State → type → what to do; plain objects without a prototype, as a lookup in them is the cheapest there is. */
 type BoundCells = Readonly<Record<string, Readonly<Record<string, readonly Bound[]>>>>;
 
 /** Names are bound to functions once, at load; a name without a function is refused there, not on the day it is met. */
-function bindCells(machine: AnyStateMachine, cells: Cells): BoundCells {
+function bindCells(machine: AnyStateMachine, cells: Cells, always: ReadonlyMap<string, readonly Branch[]>): BoundCells {
+  const eventless = bindRow(machine, always);
   const rows = [...cells].map(([state, row]) => [state, bindRow(machine, row)] as const);
+  for (const [state, branches] of Object.entries(eventless)) lead(state, branches, eventless);
+  for (const [state, row] of rows) for (const branches of Object.values(row)) lead(state, branches, eventless);
   return bare(rows);
+}
+
+/** Tells every branch of a state what follows on it, so that a step need not look it up. */
+function lead(state: string, branches: readonly Bound[], eventless: Readonly<Record<string, readonly Bound[]>>): void {
+  for (const branch of branches) branch.eventless = eventless[branch.target ?? state];
 }
 
 const bindRow = (
@@ -170,6 +184,7 @@ const bindBranches = (machine: AnyStateMachine, branches: readonly Branch[]): re
     guard: guard === null ? null : guardOf(machine, guard),
     assignments: actions.map((action) => assignmentOf(machine, action)),
     target,
+    eventless: undefined,
   }));
 
 const bare = <T>(entries: readonly (readonly [string, T])[]): Readonly<Record<string, T>> =>
@@ -191,45 +206,31 @@ function assignmentOf(machine: AnyStateMachine, name: string): Assignment {
 
 function stepper<V extends string, C extends object, E extends { readonly type: string }>(
   cells: BoundCells,
-  always: Readonly<Record<string, readonly Bound[]>>,
-  size: number,
 ): (standing: Standing<V, C>, evidence: E) => Standing<V, C> {
   return (standing, evidence) => {
-    const taken = cells[standing.value]?.[evidence.type];
-    if (taken === undefined) return standing;
     const args: Args = { context: standing.context, event: evidence };
-    let value = take(taken, standing.value, args, size);
-    for (let i = 0; i < MAX_ALWAYS; i++) {
-      const eventless = always[value];
-      if (eventless !== undefined) value = take(eventless, value, args, size);
-      else if (value === standing.value && args.context === standing.context) return standing;
-      else return { value: value as V, context: args.context as C };
-    }
-    throw new NotCompilable(`eventless steps from "${standing.value}" do not come to rest`);
+    const taken = firstOpen(cells[standing.value]?.[evidence.type] ?? NO_BRANCHES, args);
+    if (taken === undefined) return standing;
+    const value = follow(taken, args) ?? standing.value;
+    if (value === standing.value && args.context === standing.context) return standing;
+    return { value: value as V, context: args.context as C };
   };
 }
 
-/** Takes the first branch whose guard holds: its assigns change `args.context`, its target is returned. */
-function take(branches: readonly Bound[], value: string, args: Args, size: number): string {
-  for (const { guard, assignments, target } of branches) {
-    if (guard !== null && !guard(args)) continue;
-    for (const assign of assignments) args.context = merge(args.context as Raw, assign(args), size);
-    return target ?? value;
+const NO_BRANCHES: readonly Bound[] = [];
+
+function firstOpen(branches: readonly Bound[], args: Args): Bound | undefined {
+  for (const branch of branches) if (branch.guard === null || branch.guard(args)) return branch;
+  return undefined;
+}
+
+/** Takes a branch and what follows of itself: their assigns change `args.context`. Returns where it comes to rest; `null`: where it was. */
+function follow(taken: Bound, args: Args): string | null {
+  let branch: Bound | undefined = taken;
+  for (let i = 0; i <= MAX_ALWAYS && branch !== undefined; i++) {
+    for (const assign of branch.assignments) args.context = assign(args);
+    if (branch.eventless === undefined) return branch.target;
+    branch = firstOpen(branch.eventless, args);
   }
-  return value;
-}
-
-/**
- * An assign may give some members or all. "Nothing happened" must be visible as `===`, so an assign that changes nothing gives the
- * context that it was given; comparing member by member here would cost more than the step. `size` is that of a whole context.
- */
-function merge(context: Raw, change: Raw, size: number): Raw {
-  if (change === context) return context;
-  return sizeOf(change) >= size ? change : { ...context, ...change };
-}
-
-function sizeOf(context: Raw): number {
-  let size = 0;
-  for (const _ in context) size += 1;
-  return size;
+  throw new NotCompilable(`eventless steps to "${taken.target ?? ''}" do not come to rest`);
 }
