@@ -39,8 +39,8 @@ function dissent(
   const { line } = turn.giveAccount(account, { type: 'dissented', atMs, revision, content, torn }).machine.context;
   if (!torn) return;
   const stamp: Stamp = { line, revision };
-  forEachLine(turn, snapshot, (connector, entry) => {
-    if (entry !== 'unreadable') turn.give(turn.route(account, connector), { type: 'torn', stamp, entry });
+  forEachLine(turn, snapshot, (connector, route, entry) => {
+    if (entry !== 'unreadable') turn.give(route ?? turn.route(account, connector), { type: 'torn', stamp, entry });
   });
 }
 
@@ -63,7 +63,9 @@ function apply(
     epochAt: context.epochAt,
     atMs,
   };
-  forEachLine(turn, snapshot, (connector, entry) => tell(turn, turn.route(account, connector), entry, read));
+  forEachLine(turn, snapshot, (connector, route, entry) => {
+    tell(turn, route ?? turn.route(account, connector), entry, read);
+  });
 }
 
 /** What the reads of one reply have in common. */
@@ -100,24 +102,30 @@ function giveUpHint(turn: Turn, account: string): void {
 }
 
 /** Every line of a reply, and the silence of a complete one: connectors that are known and not named are disconnected. */
-function forEachLine(
-  turn: Turn,
-  { account, entries, complete }: Snapshot,
-  visit: (connector: string, entry: Entry | 'unreadable' | null) => void,
-): void {
+function forEachLine(turn: Turn, { account, entries, complete }: Snapshot, visit: Visit): void {
   const routes = turn.state.routes.get(account) ?? NO_ROUTES;
+  let known = 0;
   for (const connector in entries) {
     const entry = entries[connector];
-    if (entry === undefined || !(routes.has(connector) || isWorthKeeping(entry))) continue;
-    visit(connector, entry === 'unreadable' ? entry : entryOnly(entry));
+    const route = routes.get(connector);
+    if (route !== undefined) known += 1;
+    if (entry === undefined || (route === undefined && !isWorthKeeping(entry))) continue;
+    visit(connector, route, entry === 'unreadable' ? entry : entryOnly(entry));
   }
-  if (!complete) return;
-  for (const [connector, { machine }] of routes) {
-    const { device, read } = machine.context;
+  // Where every known one was named, none is asked whether it was.
+  if (complete && known < routes.size) forEachSilent(entries, routes, visit);
+}
+
+function forEachSilent(entries: Snapshot['entries'], routes: ReadonlyMap<string, RouteRecord>, visit: Visit): void {
+  for (const [connector, route] of routes) {
+    const { device, read } = route.machine.context;
     const speaks = read !== null || (device !== null && needsAuthorization(device));
-    if (speaks && !Object.hasOwn(entries, connector)) visit(connector, null);
+    if (speaks && !Object.hasOwn(entries, connector)) visit(connector, route, null);
   }
 }
+
+/** Told of a connector by name; its route is there already, or it is made once there is something to give it. */
+type Visit = (connector: string, route: RouteRecord | undefined, entry: Entry | 'unreadable' | null) => void;
 
 /** A closed connection to something that was never here is nothing to remember; that its line was garbled, is. */
 const isWorthKeeping = (entry: Snapshot['entries'][string]): boolean =>

@@ -68,8 +68,14 @@ export class Turn {
 
   putRoute(record: RouteRecord): RouteRecord {
     const { account, connector } = record;
+    const routes = this.#routesOf(account ?? '');
+    return this.#replaceRoute(routes, record, routes.get(connector));
+  }
+
+  #replaceRoute(routes: Map<string, RouteRecord>, record: RouteRecord, before: RouteRecord | undefined): RouteRecord {
+    const { account, connector } = record;
     this.routes.push(record);
-    const before = this.#put(this.#routesOf(account ?? ''), connector, record);
+    this.#replace(routes, connector, before, record);
     const atMs = routeDeadline(record.machine.context);
     const noted = before === undefined ? null : routeDeadline(before.machine.context);
     if (atMs !== null && atMs !== noted) this.state.deadlines.note({ atMs, account, connector });
@@ -97,7 +103,8 @@ export class Turn {
     const { account, connector, handles, handledAt } = record;
     const since = machine.value === record.machine.value ? record.since : this.position;
     const fence = raiseFence(record.fence, machine.context);
-    return this.putRoute({ account, connector, machine, handles, fence, since, handledAt });
+    const next = { account, connector, machine, handles, fence, since, handledAt };
+    return this.#replaceRoute(this.#routesOf(account ?? ''), next, record);
   }
 
   account(account: string): AccountRecord {
@@ -144,11 +151,15 @@ export class Turn {
 
   /** Replaces or (undefined) removes, and remembers and returns what was there. */
   #put<K, V>(map: Map<K, V>, key: K, value: V | undefined): V | undefined {
-    this.changed = true;
     const before = map.get(key);
+    this.#replace(map, key, before, value);
+    return before;
+  }
+
+  #replace<K, V>(map: Map<K, V>, key: K, before: V | undefined, value: V | undefined): void {
+    this.changed = true;
     this.#undo.push(map, key, before);
     set(map, key, value);
-    return before;
   }
 
   /** Every change of the turn, oldest first: in which map, under which key, and what was there before. */
