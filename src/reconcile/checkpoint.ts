@@ -4,9 +4,10 @@
  */
 import { hash } from 'node:crypto';
 import { eventTypes, RULES, SCHEMA } from '../events/index.ts';
-import { accountDeadline, accountTable, matrixOf, routeDeadline, routeTable } from '../machines/index.ts';
-import { decodeColumns } from './columnReader.ts';
+import { accountTable, matrixOf, routeTable } from '../machines/index.ts';
+import { decodeColumns, LateMap, type LateList } from './columnReader.ts';
 import { encodeColumns } from './columns.ts';
+import { currentDeadline, type Alarm } from './deadlines.ts';
 import { canonical, StateHasher } from './hash.ts';
 import {
   allRoutes,
@@ -20,7 +21,7 @@ import {
 } from './state.ts';
 
 /** Version of what is put by. Raised with every change of {@link Kept}. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /**
  * Under which a program that knows these types of events stores a checkpoint. Rules, schema and the shape of what is folded are in it:
@@ -46,9 +47,18 @@ interface Kept {
   readonly head: Head;
   readonly connectors: readonly (readonly [string, Installed])[];
   readonly accounts: readonly AccountRecord[];
-  readonly routes: readonly RouteRecord[];
+  /** By account, in the order of the late lists: connectors and records of the first one, of the second, … */
+  readonly routes: readonly KeptRoutes[];
+  /** Deadlines are an index over the records; kept, because making it anew would read all of them. */
+  readonly alarms: readonly Alarm[];
   readonly anomalies: readonly (readonly [string, Anomaly])[];
   readonly foreign: readonly (readonly [string, number])[];
+}
+
+interface KeptRoutes {
+  readonly account: string;
+  /** Those that have a handle: a start closes them all, and is to find them without reading the others. */
+  readonly open: readonly string[];
 }
 
 /** A state, and the hasher that goes on from it. */
@@ -65,24 +75,45 @@ export function encodeCheckpoint(state: State, hasher: StateHasher): Uint8Array<
     head: state.head,
     connectors: [...state.connectors],
     accounts: [...state.accounts.values()],
-    routes: [...allRoutes(state)],
+    routes: Array.from(state.routes, keptRoutes),
+    alarms: alarmsOf(state),
     anomalies: [...state.anomalies],
     foreign: [...state.foreign],
   };
-  return encodeColumns(kept);
+  const late = [...state.routes.values()].flatMap((routes) => [[...routes.keys()], [...routes.values()]]);
+  return encodeColumns(kept, late);
 }
 
-/** The state that was put by. *Errors*: anything, for bytes that are not a whole checkpoint of this version. */
+function keptRoutes([account, routes]: readonly [string, ReadonlyMap<string, RouteRecord>]): KeptRoutes {
+  const open = [...routes.values()].filter(({ handles }) => handles.length > 0);
+  return { account, open: open.map(({ connector }) => connector) };
+}
+
+function alarmsOf(state: State): readonly Alarm[] {
+  const names = [...state.accounts.keys()].map((account) => ({ account, connector: null }));
+  return [...names, ...allRoutes(state)].flatMap(({ account, connector }) => {
+    const atMs = currentDeadline(state, account, connector);
+    return atMs === null ? [] : [{ atMs, account, connector }];
+  });
+}
+
+/**
+ * The state that was put by. Routes are read when somebody asks for them, so `bytes` must stay as they are. *Errors*: anything, for
+ * bytes that are not a whole checkpoint of this version.
+ */
 export function decodeCheckpoint(bytes: Uint8Array): Restored {
-  const kept = decodeColumns(bytes) as Kept;
+  const { value, late } = decodeColumns(bytes);
+  const kept = value as Kept;
   const state = initialState();
   state.head = kept.head;
   fillMap(state.connectors, kept.connectors);
   fillMap(state.anomalies, kept.anomalies);
   fillMap(state.foreign, kept.foreign);
   for (const record of kept.accounts) state.accounts.set(record.account, record);
-  for (const record of kept.routes) routesOf(state, record.account ?? '').set(record.connector, record);
-  noteDeadlines(state);
+  kept.routes.forEach(({ account, open }, index) => {
+    state.routes.set(account, lateRoutes(late[2 * index]!, late[2 * index + 1]!, open));
+  });
+  for (const alarm of kept.alarms) state.deadlines.note(alarm);
   const hasher = new StateHasher(state, kept.lanes);
   if (hasher.hash() !== kept.stateHash) throw new RangeError('not a checkpoint: its parts do not belong together');
   return { state, hasher };
@@ -92,20 +123,8 @@ function fillMap<K, V>(map: Map<K, V>, entries: readonly (readonly [K, V])[]): v
   for (const [key, value] of entries) map.set(key, value);
 }
 
-function routesOf(state: State, account: string): Map<string, RouteRecord> {
-  const found = state.routes.get(account) ?? new Map<string, RouteRecord>();
-  state.routes.set(account, found);
-  return found;
-}
-
-/** Deadlines are an index over the records, and made anew from them. */
-function noteDeadlines(state: State): void {
-  for (const { account, machine } of state.accounts.values())
-    noteAlarm(state, accountDeadline(machine.context, state.head.now), account, null);
-  for (const { account, connector, machine } of allRoutes(state))
-    noteAlarm(state, routeDeadline(machine.context), account, connector);
-}
-
-function noteAlarm(state: State, atMs: number | null, account: string | null, connector: string | null): void {
-  if (atMs !== null) state.deadlines.note({ atMs, account, connector });
+function lateRoutes(connectors: LateList, records: LateList, open: readonly string[]): LateMap<RouteRecord> {
+  const routes = new LateMap<RouteRecord>(connectors, records);
+  for (const connector of open) routes.get(connector);
+  return routes;
 }

@@ -9,14 +9,21 @@
 
 export type Word = string | number | boolean | null;
 
-/** A column as the header describes it. `at` counts bytes from the beginning of the body. */
+/**
+ * A column as the header describes it. `at` counts bytes from the beginning of the body. A run is `first` in the first row and `step`
+ * more in each one after: what each row has for itself, and what all of them share.
+ */
 export type Column =
-  { readonly kind: 'same'; readonly word: Word } | { readonly kind: 'int' | 'float' | 'place'; readonly at: number };
+  | { readonly kind: 'same'; readonly word: Word }
+  | { readonly kind: 'run'; readonly first: Place; readonly step: number }
+  | { readonly kind: 'int' | 'float' | 'place'; readonly at: number };
 
 export interface Table {
   /** Names of the columns; `null` for arrays, whose items follow one another in one column. */
   readonly keys: readonly string[] | null;
   readonly count: number;
+  /** Whether one of its rows stands in more than one place. */
+  readonly shared: boolean;
   /** Of arrays, how many items each has. */
   readonly lengths: Column;
   readonly columns: readonly Column[];
@@ -28,6 +35,8 @@ export interface Header {
   readonly textBytes: number;
   readonly tables: readonly Table[];
   readonly root: Place;
+  /** Lists of which each item is read when it is asked for. */
+  readonly late: readonly Place[];
   readonly bodyBytes: number;
 }
 
@@ -42,16 +51,20 @@ const MAX_TABLES = 1 << 7;
 export const ALIGNMENT = 8;
 export const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 
-/** *Errors*: TypeError for what is not plain data; RangeError for more than 16 million objects of a shape. */
-export function encodeColumns(value: unknown): Uint8Array<ArrayBuffer> {
+/**
+ * `late` are lists whose items can be read one by one. *Errors*: TypeError for what is not plain data; RangeError for more than 16
+ * million objects of a shape.
+ */
+export function encodeColumns(value: unknown, late: readonly (readonly unknown[])[] = []): Uint8Array<ArrayBuffer> {
   const registry = new Registry();
   const root = registry.placeOf(value);
+  const lists = late.map((list) => registry.placeOf(list));
   const body = new Body(registry);
   const tables = registry.tables.map((table) => body.table(table));
   // Last, because a column may name words that nothing named before.
   const text = textOf(registry.words);
   const words = registry.words.map((word) => (typeof word === 'string' ? word.length : ([word] as const)));
-  const header: Header = { words, textBytes: text.length, tables, root, bodyBytes: body.bytes };
+  const header: Header = { words, textBytes: text.length, tables, root, late: lists, bodyBytes: body.bytes };
   return joined(new TextEncoder().encode(JSON.stringify(header)), text, body);
 }
 
@@ -65,6 +78,7 @@ function textOf(words: readonly Word[]): Uint8Array {
 interface Rows {
   readonly keys: readonly string[] | null;
   readonly rows: object[];
+  shared: boolean;
 }
 
 /** Every object of a value, each once, by shape. */
@@ -99,7 +113,10 @@ class Registry {
   }
 
   #visit(member: unknown): void {
-    if (typeof member === 'object' && member !== null && !this.#places.has(member)) this.#add(member);
+    if (typeof member !== 'object' || member === null) return;
+    const place = this.#places.get(member);
+    if (place === undefined) this.#add(member);
+    else this.tables[(place >>> ROW_BITS) - 1]!.shared = true;
   }
 
   /** Shapes are few, and fewer have one size: comparing keys, which are one string each, is quicker than making a name of them. */
@@ -108,7 +125,7 @@ class Registry {
     const candidates = this.#bySize.get(size) ?? [];
     for (const table of candidates) if (sameKeys(this.tables[table]?.keys ?? null, keys)) return table;
     if (keys?.includes('__proto__') === true) throw new TypeError('a key that sets a prototype is not plain data');
-    const made = within(this.tables.push({ keys, rows: [] }) - 1, MAX_TABLES - 1);
+    const made = within(this.tables.push({ keys, rows: [], shared: false }) - 1, MAX_TABLES - 1);
     this.#bySize.set(size, [...candidates, made]);
     return made;
   }
@@ -143,14 +160,14 @@ class Body {
     this.#registry = registry;
   }
 
-  table({ keys, rows }: Rows): Table {
+  table({ keys, rows, shared }: Rows): Table {
     const lists = keys === null ? (rows as unknown[][]) : [];
     const lengths = this.#column(lists.map(({ length }) => length));
     const columns =
       keys === null
         ? [this.#column(lists.flat())]
         : keys.map((key) => this.#column(rows.map((row) => (row as Record<string, unknown>)[key])));
-    return { keys, count: rows.length, lengths, columns };
+    return { keys, count: rows.length, shared, lengths, columns };
   }
 
   #column(values: readonly unknown[]): Column {
@@ -162,7 +179,7 @@ class Body {
     }
     const places = new Int32Array(values.length);
     for (let row = 0; row < values.length; row++) places[row] = this.#registry.placeOf(values[row]);
-    return { kind: 'place', at: this.#put(places) };
+    return runOf(places) ?? { kind: 'place', at: this.#put(places) };
   }
 
   #put(numbers: Int32Array | Float64Array): number {
@@ -171,6 +188,12 @@ class Body {
     this.bytes = at + aligned(numbers.byteLength);
     return at;
   }
+}
+
+function runOf(places: Int32Array): Column | null {
+  const [first = 0, second = first] = places;
+  const step = second - first;
+  return places.every((place, row) => place === first + step * row) ? { kind: 'run', first, step } : null;
 }
 
 /** The header's length, the header, the text of all words, the body. */

@@ -1,9 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeColumns } from '../../src/reconcile/columnReader.ts';
+import { decodeColumns, LateMap, type LateList } from '../../src/reconcile/columnReader.ts';
 import { encodeColumns } from '../../src/reconcile/columns.ts';
 import { decodeCheckpoint, encodeCheckpoint } from '../../src/reconcile/checkpoint.ts';
-import { due, evolve, initialState, nextWake, StateHasher, stateHash, type State } from '../../src/reconcile/index.ts';
+import {
+  due,
+  evolve,
+  initialState,
+  nextWake,
+  StateHasher,
+  stateHash,
+  type RouteRecord,
+  type State,
+} from '../../src/reconcile/index.ts';
 import type { RecordedEvent } from '../../src/events/index.ts';
 import { run } from '../../src/simulate/index.ts';
 import { tales } from '../support/tales.ts';
@@ -23,6 +32,7 @@ function start(): Followed {
 function follow({ state, hasher }: Followed, event: RecordedEvent): void {
   hasher.note(evolve(state, event));
 }
+const itemsOf = (list: LateList): unknown[] => Array.from({ length: list.length }, (_, index) => list.item(index));
 const told = ({ state, hasher }: Followed): unknown => [hasher.hash(), stateHash(state), due(state), nextWake(state)];
 
 describe('a checkpoint', () => {
@@ -67,6 +77,20 @@ describe('a checkpoint', () => {
     }
   });
 
+  test('has read the routes that have a handle, and no others', () => {
+    for (const events of histories) {
+      const life = start();
+      for (const event of events) follow(life, event);
+      const { state } = decodeCheckpoint(encodeCheckpoint(life.state, life.hasher));
+      for (const [account, routes] of life.state.routes) {
+        const restored = state.routes.get(account) as LateMap<RouteRecord>;
+        const open = [...routes.values()].filter(({ handles }) => handles.length > 0);
+        expect([...restored.present()]).toEqual(open);
+        expect([...restored]).toEqual([...routes]);
+      }
+    }
+  });
+
   test('cut off anywhere is refused', () => {
     const life = start();
     for (const event of histories[0] ?? []) follow(life, event);
@@ -90,10 +114,23 @@ describe('columns', () => {
         const bytes = encodeColumns(value);
         const moved = new Uint8Array(bytes.length + offset);
         moved.set(bytes, offset);
-        expect(decodeColumns(moved.subarray(offset))).toStrictEqual(value);
+        expect(decodeColumns(moved.subarray(offset)).value).toStrictEqual(value);
       }),
       { numRuns: 500 },
     );
+  });
+
+  test('give the items of a late list one by one, and what was one object as one', () => {
+    fc.assert(
+      fc.property(fc.array(data), fc.array(data), (first, second) => {
+        const { value, late } = decodeColumns(encodeColumns(['root', first[0] ?? null], [first, second, first]));
+        expect(value).toStrictEqual(['root', first[0] ?? null]);
+        expect(late.map(itemsOf)).toStrictEqual([first, second, first]);
+      }),
+    );
+    const stamp = { line: 0 };
+    const { value, late } = decodeColumns(encodeColumns(stamp, [[{ stamp }], [{ stamp }]]));
+    for (const list of late) expect((list.item(0) as { stamp: unknown }).stamp).toBe(value);
   });
 
   test('of many alike are a fraction of their JSON', () => {
@@ -105,7 +142,7 @@ describe('columns', () => {
       fault: null,
     }));
     expect(encodeColumns(rows).length).toBeLessThan(JSON.stringify(rows).length / 3);
-    const back = decodeColumns(encodeColumns(rows)) as typeof rows;
+    const back = decodeColumns(encodeColumns(rows)).value as typeof rows;
     expect(back[0]?.stamp).toBe(back[999]?.stamp);
   });
 
@@ -115,4 +152,79 @@ describe('columns', () => {
       expect(() => encodeColumns({ a: [value, 'b'] })).toThrow(TypeError);
     },
   );
+});
+
+describe('a late map', () => {
+  type Value = { readonly at: number };
+  type Step = (map: Map<string, Value>) => unknown;
+  const key = fc.constantFrom('a', 'b', 'c', 'd');
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    key.map(
+      (name): Step =>
+        (map) =>
+          map.get(name),
+    ),
+    key.map(
+      (name): Step =>
+        (map) =>
+          map.has(name),
+    ),
+    key.map(
+      (name): Step =>
+        (map) =>
+          map.delete(name),
+    ),
+    fc.tuple(key, fc.nat()).map(([name, at]): Step => (map) => [...map.set(name, { at })]),
+    // Set, and nothing looked at.
+    fc.tuple(key, fc.nat()).map(
+      ([name, at]): Step =>
+        (map) =>
+          void map.set(name, { at }),
+    ),
+    fc.constantFrom<Step>(
+      (map) => map.size,
+      (map) => [...map.keys()],
+      (map) => [...map.values()],
+      (map) => [...map.entries()],
+      (map) => {
+        const seen: unknown[] = [];
+        map.forEach((value, name, of) => seen.push(value, name, of === map));
+        return seen;
+      },
+      (map) => {
+        map.clear();
+      },
+    ),
+  );
+
+  test('is to its holder the map that it stands for, whatever is done with it', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(key), fc.array(step, { maxLength: 12 }), (keys, steps) => {
+        const values = keys.map((_, at): Value => ({ at }));
+        const late = new LateMap<Value>(listOf(keys), listOf(values));
+        const map = new Map(keys.map((name, at) => [name, values[at]!]));
+        for (const take of steps) expect(take(late)).toEqual(take(map));
+        expect([...late]).toEqual([...map]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('reads a value once, when it is asked for', () => {
+    const asked: number[] = [];
+    const list: LateList = { length: 3, item: (index) => (asked.push(index), { at: index }) };
+    const late = new LateMap<Value>(listOf(['a', 'b', 'c']), list);
+    expect([...late.present()]).toEqual([]);
+    expect(late.get('b')).toBe(late.get('b'));
+    expect([late.size, late.has('a'), [...late.present()]]).toEqual([3, true, [{ at: 1 }]]);
+    expect(asked).toEqual([1]);
+    expect([...late.values(), ...late.values()]).toHaveLength(6);
+    expect(asked).toEqual([1, 0, 2]);
+  });
+
+  test('has a value for each key', () => {
+    expect(() => new LateMap(listOf(['a']), listOf([]))).toThrow(RangeError);
+  });
+
+  const listOf = (items: readonly unknown[]): LateList => ({ length: items.length, item: (index) => items[index] });
 });
