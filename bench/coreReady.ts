@@ -1,12 +1,17 @@
 /**
  * From opening a log of many events that left 100,000 routes, to a reconciler that shows and owes what it should: 100 accounts that
- * have each been read with 1,000 connectors, the last one signed in. Two lengths of log, because a start must not grow with it.
+ * have each been read with 1,000 connectors, the last one signed in. Lengths of log are taken in turns, because a start must not grow
+ * with them: each time in a new process, as a daemon starts, and again in one that has started before.
+ *
+ * What a start puts off it has not saved. So beside it stands what comes next in a daemon: every connector is reported again, in one
+ * turn, and an account signs in.
  */
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { openSqliteLog, type Edge, type Fact, type SqliteLog } from '../src/events/index.ts';
 import { openReconciler, type Reconciler } from '../src/reconcile/index.ts';
 import { uint64 } from '../src/events/index.ts';
-import { median, round, ROUNDS, type Cost } from './measure.ts';
+import { round, ROUNDS } from './measure.ts';
 
 const ACCOUNTS = 100;
 const CONNECTORS = Array.from({ length: 1_000 }, (_, i) => `connector-${String(i)}`);
@@ -86,34 +91,95 @@ async function write(path: string, events: number): Promise<number> {
   return head;
 }
 
-async function readyOnce(path: string): Promise<Cost> {
+interface Start {
+  /** From the first call to the end of the start's own turn. */
+  readonly wallMs: number;
+  /** Of all threads, those that collect garbage too. */
+  readonly cpuMs: number;
+  /** Of `wallMs`: until the log is open and its newest events are checked. */
+  readonly logMs: number;
+  /** From the process's own beginning, with everything that it loads. Says something of a new process only. */
+  readonly processMs: number;
+}
+
+async function startOnce(path: string, andThen: (engine: Reconciler) => void = () => undefined): Promise<Start> {
   const cpu = process.cpuUsage();
-  const wall = performance.now();
+  const from = performance.now();
   const log = await openSqliteLog(path);
+  const opened = performance.now();
   const engine = start(log);
+  const ready = performance.now();
   const { user, system } = process.cpuUsage(cpu);
-  const cost = { cpuMs: (user + system) / 1000, wallMs: performance.now() - wall };
-  void engine;
+  andThen(engine);
   log.close();
-  return cost;
+  return { wallMs: ready - from, cpuMs: (user + system) / 1000, logMs: opened - from, processMs: ready };
+}
+
+/** What a daemon does next, in ms. */
+async function settleOnce(path: string): Promise<number> {
+  let settledMs = 0;
+  await startOnce(path, (engine) => {
+    const from = performance.now();
+    engine.accept(CONNECTORS.map(install));
+    engine.accept({ type: 'account.activated', data: { account: 'account-0', epoch: engine.nextEpoch() } });
+    settledMs = performance.now() - from;
+  });
+  return settledMs;
+}
+
+/** This file again, as a program that starts once. */
+function inNewProcess(path: string, what: 'start' | 'settle'): unknown {
+  const { stdout } = spawnSync(process.execPath, [import.meta.filename, what, path], { encoding: 'utf8' });
+  return JSON.parse(stdout);
+}
+
+const spread = (values: readonly number[]): object => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (part: number): number => round(sorted[Math.floor(part * (sorted.length - 1))] ?? NaN, 1);
+  return { p50: at(0.5), min: at(0), max: at(1) };
+};
+
+const spreads = (starts: readonly Start[], names: readonly (keyof Start)[]): object =>
+  Object.fromEntries(names.map((name) => [name, spread(starts.map((one) => one[name]))]));
+
+interface Measured {
+  readonly path: string;
+  readonly logged: number;
+  readonly cold: Start[];
+  readonly warm: Start[];
+}
+
+/** Each start leaves one event more behind the state that was put by, the same number at each length. */
+async function measureInTurns(logs: readonly Measured[]): Promise<void> {
+  for (let n = 0; n < ROUNDS; n++) for (const { path, cold } of logs) cold.push(inNewProcess(path, 'start') as Start);
+  for (let n = 0; n <= ROUNDS; n++)
+    for (const { path, warm } of logs) {
+      const one = await startOnce(path);
+      if (n > 0) warm.push(one);
+    }
 }
 
 export async function readyBench(folder: string): Promise<object> {
-  const measured: Record<string, object> = {};
+  const logs: Measured[] = [];
   for (const events of EVENTS) {
     const path = join(folder, `ready-${String(events)}.db`);
-    const logged = await write(path, events);
-    const costs: Cost[] = [];
-    for (let n = 0; n <= ROUNDS; n++) costs.push(await readyOnce(path));
-    const { cpuMs, wallMs } = median(costs.slice(1));
-    const first = costs[0] as Cost;
-    measured[String(events)] = {
-      logged,
-      routes: ACCOUNTS * CONNECTORS.length,
-      cpuMs: round(cpuMs),
-      wallMs: round(wallMs),
-      firstInProcessMs: round(first.wallMs),
-    };
+    logs.push({ path, logged: await write(path, events), cold: [], warm: [] });
   }
-  return measured;
+  await measureInTurns(logs);
+  const measured = logs.map(({ path, logged, cold, warm }) => ({
+    logged,
+    routes: ACCOUNTS * CONNECTORS.length,
+    newProcess: spreads(cold, ['wallMs', 'cpuMs', 'logMs', 'processMs']),
+    sameProcess: spreads(warm, ['wallMs', 'cpuMs', 'logMs']),
+    // Once and last: it leaves a thousand events that the next start would have to fold.
+    thenAllReportedMs: round(inNewProcess(path, 'settle') as number, 1),
+  }));
+  return Object.fromEntries(EVENTS.map((events, index) => [String(events), measured[index]]));
 }
+
+async function runOnce([what, path = '']: readonly string[]): Promise<void> {
+  process.stdout.write(JSON.stringify(what === 'settle' ? await settleOnce(path) : await startOnce(path)));
+  // The hands of this bench never finish.
+  process.exit();
+}
+if (process.argv[1] === import.meta.filename) await runOnce(process.argv.slice(2));
