@@ -26,7 +26,7 @@ import { LiveTable, type RouteName } from './liveTable.ts';
 import { Performing, type Perform } from './performing.ts';
 import type { RouteTable } from './project.ts';
 import type { State } from './state.ts';
-import { statusOf, type LastFailure, type Status } from './status.ts';
+import { lastFailureAfter, statusOf, type LastFailure, type Status } from './status.ts';
 import { Touched } from './touched.ts';
 
 /** Every so many events the log keeps a hash of the state, so that a replay can be held against it. */
@@ -91,6 +91,7 @@ class Engine implements Reconciler {
   /** Until then a log that has refused is left alone. */
   #askLogAtMs = 0;
   #unlogged = 0;
+  /** Of this life alone: after a start the program asks anew. */
   #lastFailure: LastFailure = null;
   #cancelWake: () => void = () => undefined;
   #ended = false;
@@ -207,20 +208,12 @@ class Engine implements Reconciler {
         continue;
       }
       if (event.type === 'hint.received') this.#unlogged = 0;
-      this.#hear(logged);
+      this.#lastFailure = lastFailureAfter(logged, this.#lastFailure, this.#state);
       this.#hasher.note(turn);
       touched.add(turn);
       kept.push(event);
     }
     return kept;
-  }
-
-  /** Why the last read failed, for people: a new life of the program asks anew and hears it again. */
-  #hear(event: LoggedEvent): void {
-    if (event.type !== 'snapshot.failed' && event.type !== 'snapshot.received') return;
-    // What comes in late, of an earlier login, says nothing about this one.
-    if (event.data.epoch !== this.active?.epoch) return;
-    this.#lastFailure = event.type === 'snapshot.failed' ? event : null;
   }
 
   /** The event as the log will record it. */

@@ -20,7 +20,15 @@ export { narrate } from './narrate.ts';
 export { formatInstant } from './instant.ts';
 export { accountLabel, accountNamed, UnknownAccount } from './accountNames.ts';
 export { explain, type Explanation, type Link } from './explain.ts';
-export { statusOf, routeStatus, type FailedRead, type RouteStatus, type Status } from './status.ts';
+export {
+  lastFailureAfter,
+  statusOf,
+  routeStatus,
+  type FailedRead,
+  type LastFailure,
+  type RouteStatus,
+  type Status,
+} from './status.ts';
 export { StateHasher, stateHash, canonical } from './hash.ts';
 export { checkpointKey, decodeCheckpoint, encodeCheckpoint, type Restored } from './checkpoint.ts';
 export { restore } from './keeping.ts';

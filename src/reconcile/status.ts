@@ -1,5 +1,5 @@
 /** What a person or a program is told of the state now. The shape is the contract of `status --json`, DESIGN 10. */
-import type { LoggedEventOf, Uint64 } from '../events/index.ts';
+import { isUnknown, type LoggedEventOf, type RecordedEvent, type Uint64 } from '../events/index.ts';
 import { isExempt, routeTable } from '../machines/index.ts';
 import { due, effectText, type Effect } from './due.ts';
 import type { RouteTable } from './project.ts';
@@ -31,6 +31,14 @@ export interface FailedRead {
 
 /** The last read of an account, while none has succeeded after it. No state holds its reason: nothing is decided by that. */
 export type LastFailure = LoggedEventOf<'snapshot.failed'> | null;
+
+/** What is to be told after one more event was folded: what comes in late, of an earlier login, says nothing about this one. */
+export function lastFailureAfter(event: RecordedEvent, last: LastFailure, { head }: State): LastFailure {
+  if (isUnknown(event)) return last;
+  if (event.type !== 'snapshot.failed' && event.type !== 'snapshot.received') return last;
+  if (event.data.epoch !== head.active?.epoch) return last;
+  return event.type === 'snapshot.failed' ? event : null;
+}
 
 export interface Status {
   readonly account: {

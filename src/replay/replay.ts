@@ -1,6 +1,6 @@
 /** A recording played to a position: what was known, seen and owed there, and whether the log's own hashes agree. */
 import { RULES } from '../events/index.ts';
-import { statusOf, type Status } from '../reconcile/index.ts';
+import { lastFailureAfter, statusOf, type LastFailure, type Status } from '../reconcile/index.ts';
 import { fold } from './fold.ts';
 import type { Difference, Recording } from './recording.ts';
 
@@ -21,14 +21,18 @@ export interface Replay extends Status {
 
 /** Folds `log` up to `until` (inclusive). Time stands where the last event left it. *Errors*: those of reading the log. */
 export function replay(log: Recording, { until }: { readonly until?: number | undefined } = {}): Replay {
-  const { state, table, events, stateHash, marks } = fold(log, until);
+  let failure: LastFailure = null;
+  const { state, table, events, stateHash, marks } = fold(log, until, (event, turn) => {
+    failure = lastFailureAfter(event, failure, turn.state);
+    return true;
+  });
   const { position, now } = state.head;
   return {
     events,
     position,
     stateHash,
     rules: RULES,
-    ...statusOf(state, table.entries, now),
+    ...statusOf(state, table.entries, now, failure),
     marks: marks.checked,
     divergence: marks.differences.find(({ binding }) => binding) ?? null,
     differences: marks.differences.filter(({ binding }) => !binding),

@@ -36,10 +36,24 @@ describe('a replay', () => {
 
   test('says what the running daemon says of its routes, its account and its anomalies', () => {
     for (const { log, engine } of told) {
-      const { routes, anomalies, due, wanted, stateHash: hash } = replay(log);
-      expect({ routes, anomalies, due, wanted }).toEqual(pick(engine.status()));
+      const { stateHash: hash, ...replayed } = replay(log);
+      expect(pick(replayed)).toEqual(pick(engine.status()));
       expect(hash).toBe(engine.stateHash());
     }
+  });
+
+  test('says why the last read of this login failed, until one succeeds, and of no other login', () => {
+    const s = history();
+    const failed = (): unknown => replay(recordingOf(s.log)).account?.failed;
+    const fail = (epoch: number): unknown =>
+      s.learn({ type: 'snapshot.failed', data: { account: 'ann', epoch, reason: 'timeout', retryAfterMs: null } });
+    const { epoch = 0 } = s.state.head.active ?? {};
+    fail(epoch - 1);
+    expect(failed()).toBeNull();
+    fail(epoch);
+    expect(failed()).toMatchObject({ reason: 'timeout', position: s.position, at: s.now });
+    s.read(9, { docs: connected(1) });
+    expect(failed()).toBeNull();
   });
 
   test('of a log on disk, of its export and of a redacted export are one', async () => {
@@ -151,7 +165,9 @@ describe('why, asked of a log', () => {
   });
 });
 
-const pick = ({ routes, anomalies, due, wanted }: Status): object => ({ routes, anomalies, due, wanted });
+const pick = ({ account, routes, anomalies, due, wanted }: Status): object => ({
+  ...{ failed: account?.failed, routes, anomalies, due, wanted },
+});
 const hashAt = (until: number): string => replay(recordingOf(history().log), { until }).stateHash;
 function plain(event: LoggedEvent | { unknown: string }): LoggedEvent {
   const { position: _, schema: __, rules: ___, ...rest } = event as LoggedEvent;
