@@ -41,7 +41,7 @@ describe.each([
     expect(held(log, 'k')).toBeUndefined();
     log.saveCheckpoint?.({ position: 4, key: 'k', bytes: bytes(1, 2) });
     log.saveCheckpoint?.({ position: 8, key: 'k', bytes: bytes(3) });
-    expect([held(log, 'k'), held(log, 'other')]).toEqual([[8, 3], undefined]);
+    expect(['k', 'j', 'l'].map((key) => held(log, key))).toEqual([[8, 3], undefined, undefined]);
   });
 
   it('drops those of other keys with the first one of a new key', async () => {

@@ -18,6 +18,8 @@ import {
   type SqliteLog,
 } from '../../src/events/index.ts';
 import { openDatabase } from '../../src/events/sqliteConnection.ts';
+import { migrate } from '../../src/events/sqliteMigrate.ts';
+import { migrations } from '../../src/events/sqliteSchema.ts';
 import { fold } from '../../src/replay/fold.ts';
 import { faultNames, run } from '../../src/simulate/index.ts';
 import { event, eventsOf, folder, snapshot } from './samples.ts';
@@ -133,6 +135,17 @@ it('opens again with its end checked, which lies in a pack; an older version ref
   expect([next.head, next.settings().format, next.verify().broken]).toEqual([1_800, 2, null]);
 });
 
+it('a migration leaves a compacted log its format', async () => {
+  const log = await opened();
+  log.append(eventsOf(700));
+  log.compact(foldOf);
+  log.close();
+  const db = openDatabase(log.path, 'owner');
+  await migrate(db, log.path, { ...migrations, '9998-nothing': { up: () => Promise.resolve() } });
+  expect(db.pragma('user_version', { simple: true })).toBe(2);
+  db.close();
+});
+
 it('a payload that is redacted leaves its pack, and nothing else does', async () => {
   const log = await opened();
   log.append([
@@ -224,6 +237,18 @@ it.each([
   reader.close();
   const owner = await openSqliteLog(log.path).catch((error: unknown) => error);
   expect(owner).toBeInstanceOf(LogUnreadable);
+});
+
+it('of a pack that does not hold nothing is written back, and nothing redacted', async () => {
+  const log = await uneventful();
+  log.compact(foldOf);
+  const packed = (): unknown =>
+    new Database(log.path).prepare('select count(*) from events where payload is null and payloadHash is null').get();
+  const before = packed();
+  const second = '(select packed from segmentParts where segment > 1 order by first limit 1)';
+  change(log.path, `update segmentParts set packed = ${second} where first = 1`);
+  expect(() => log.redact(3)).toThrow(/position 1: the pack is damaged/);
+  expect(packed()).toEqual(before);
 });
 
 it('a log of an older version is not taken for a damaged one by a reader, who can not bring it up to date', async () => {

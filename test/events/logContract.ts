@@ -38,8 +38,9 @@ export function logContract(name: string, open: () => Promise<Log>): void {
     it('an id twice in one batch is recorded once, and the others of the batch stand without gaps', async () => {
       const log = await open();
       log.append([named('old')]);
-      const recorded = log.append([named('a'), named('old'), named('b'), named('a')]);
+      const recorded = log.append([named('a'), named('old'), named('b'), { ...event(activated('ann')), id: 'a' }]);
       expect(recorded.map(({ position }) => position)).toEqual([2, 1, 3, 2]);
+      expect([recorded[0]!.type, recorded[3]]).toEqual(['clock.ticked', recorded[0]]);
       expect(ids(log)).toEqual(['old', 'a', 'b']);
       expect(log.verify()).toMatchObject({ batches: 2, broken: null });
     });

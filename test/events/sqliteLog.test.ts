@@ -113,6 +113,48 @@ it('a log that another program is reading takes nothing until its WAL is empty',
   expect((await opened(path)).head).toBe(6);
 });
 
+/** The next commit reaches the file and says that it failed, as one may whose sync failed. */
+function failNextCommit(): void {
+  const db = new Database(':memory:');
+  const statements = Object.getPrototypeOf(db.prepare('commit')) as Database.Statement;
+  db.close();
+  const { run } = statements;
+  onTestFinished(() => void (statements.run = run));
+  statements.run = function (this: Database.Statement, ...parameters) {
+    const result = run.apply(this, parameters);
+    if (this.source !== 'commit') return result;
+    statements.run = run;
+    throw new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_FSYNC');
+  };
+}
+
+it('a batch whose commit failed is not there, though it reached the file, and may be appended again', async () => {
+  const log = await opened();
+  log.append(eventsOf(1));
+  const batch = eventsOf(2);
+  failNextCommit();
+  expect(() => log.append(batch)).toThrow(LogUnavailable);
+  expect([log.head, [...log.read()].length]).toEqual([1, 1]);
+  expect(log.append([...eventsOf(1), ...batch]).map(({ position }) => position)).toEqual([2, 3, 4]);
+  expect(log.verify()).toMatchObject({ head: 4, batches: 2, broken: null });
+});
+
+it('a log that ends elsewhere when it is opened anew is refused', async () => {
+  const log = await opened();
+  log.append(eventsOf(1));
+  log.append(eventsOf(1));
+  failNextCommit();
+  expect(() => log.append(eventsOf(2))).toThrow(LogUnavailable);
+  change(log.path, 'delete from events where position > 1');
+  expect(() => log.append(eventsOf(1))).toThrow(/position 2: the log ends at 1 now/);
+});
+
+it('what an older version refuses a log by stands in the file itself before the first event', async () => {
+  const { path } = await opened();
+  const header = readFileSync(path);
+  expect([header.readUInt32BE(68), header.readUInt32BE(60)]).toEqual([0x4463706f, 1]);
+});
+
 function hasTable(path: string, name: string): boolean {
   const db = new Database(path, { readonly: true });
   const found = db.prepare('select 1 from sqlite_master where name = ?').get(name);
@@ -199,6 +241,20 @@ it('a damaged file is refused at open', async () => {
   expect(readFileSync(log.path).equals(bytes)).toBe(true);
 });
 
+it('an index that has an id otherwise is found by verify', async () => {
+  const path = await written();
+  const db = new Database(path);
+  const index = "select rootpage from sqlite_master where name = 'sqlite_autoindex_events_1'";
+  const page = db.prepare<[], number>(index).pluck().get()!;
+  db.close();
+  const bytes = readFileSync(path);
+  bytes.write('thirs', bytes.indexOf('third', (page - 1) * 4_096));
+  writeFileSync(path, bytes);
+  const log = await opened(path);
+  expect([...log.read()].map(({ position }) => position)).toEqual([1, 2, 3, 4]);
+  expect(log.verify().broken?.reason).toMatch(/the file is damaged: .*index/);
+});
+
 it('a file of a newer format is refused and not touched', async () => {
   const path = await written();
   change(path, 'pragma user_version = 3');
@@ -212,6 +268,7 @@ it.each([
   ['no database', (path: string) => writeFileSync(path, 'dear diary, '.repeat(99)), /damaged or no log/],
   ['a folder', (path: string) => mkdirSync(path), /not a plain file/],
   ['a link', (path: string) => symlinkSync('/dev/null', path), /never written through a link/],
+  ['a link for a WAL', (path: string) => symlinkSync('/dev/null', `${path}-wal`), /never written through a link/],
 ])('%s is refused', async (_what, make, reason) => {
   const path = join(folder(), 'log.db');
   make(path);
@@ -230,6 +287,13 @@ it('file and folder are for the owner alone', async () => {
   const files = ['', '-wal', '-shm', '.lock'].map((suffix) => log.path + suffix);
   const modes = [...files, dirname(log.path)].map((path) => statSync(path).mode & 0o777);
   expect(modes.map((mode) => mode.toString(8))).toEqual(['600', '600', '600', '600', '700']);
+});
+
+it('a file that others might read is for its owner alone once it was opened', async () => {
+  const path = await written();
+  for (const suffix of ['', '.lock']) chmodSync(path + suffix, 0o644);
+  await opened(path);
+  expect(['', '.lock'].map((suffix) => statSync(path + suffix).mode & 0o777)).toEqual([0o600, 0o600]);
 });
 
 it('SQLite older than the WAL fix is refused', () => {
@@ -349,6 +413,16 @@ it.each([
   change(log.path, damage);
   expect([...log.read()]).toEqual(before);
   expect(log.verify().broken?.reason).toMatch(/sealed segment/);
+});
+
+it('segments that go on from another log are passed over', async () => {
+  const [log, other] = [await sealed(), await sealed()];
+  const before = [...log.read()];
+  const put = (table: string, first: string): string =>
+    `delete from ${table} where ${first} > 1; insert into ${table} select * from other.${table} where ${first} > 1;`;
+  change(log.path, `attach '${other.path}' as other; ${put('segments', 'first')} ${put('segmentParts', 'segment')}`);
+  expect([...log.read()]).toEqual(before);
+  expect(log.verify().broken?.reason).toMatch(/does not match its link/);
 });
 
 it('a batch larger than a segment is sealed in parts, whatever its ids and payloads look like', async () => {
