@@ -1,7 +1,7 @@
 /**
  * `npm run mutants [-- NAME …]`: applies one bug at a time to a copy of the sources and lets those look at it who must notice: the worlds
- * for the core, named tests for the wire. Prints a table; fails when a mutant survives, or no longer fits the code. A NAME is that of
- * a mutant, a law, or `core` or `wire` for all of one list; `--write` puts what was found into docs/MUTANTS.md.
+ * for the core, named tests for the log and the wire. Prints a table; fails when a mutant survives, or no longer fits the code. A NAME
+ * is that of a mutant, a law, or a list (`core`, `log`, `wire`); `--write` puts what was found into docs/MUTANTS.md.
  */
 import { execFile } from 'node:child_process';
 import {
@@ -18,20 +18,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { mutants, type Mutant } from './mutantsOfCore.ts';
-import { wireMutants, type WireMutant } from './mutantsOfWire.ts';
+import { logMutants } from './mutantsOfLog.ts';
+import { wireMutants, type TestedMutant } from './mutantsOfWire.ts';
 import { TABLE, tableWith } from './mutantsTable.ts';
 
 const root = join(import.meta.dirname, '..');
-/** Tests of the wire know what time it is: two at once make each other late. */
-const atOnce = (wire: boolean): number => (wire ? 1 : 2);
 const LIMIT_MS = 600_000;
 
-type AnyMutant = Mutant | WireMutant;
-const isWire = (mutant: AnyMutant): mutant is WireMutant => 'tests' in mutant;
+type AnyMutant = Mutant | TestedMutant;
+interface List {
+  readonly list: string;
+  readonly mutants: readonly AnyMutant[];
+  readonly atOnce: number;
+}
+/** Tests of the wire know what time it is: two at once make each other late. */
+const lists: readonly List[] = [
+  { list: 'core', mutants, atOnce: 2 },
+  { list: 'log', mutants: logMutants, atOnce: 2 },
+  { list: 'wire', mutants: wireMutants, atOnce: 1 },
+];
+const isTested = (mutant: AnyMutant): mutant is TestedMutant => 'tests' in mutant;
 
 /** Tests that must notice it, below test/; of the core only where no world does. */
 function testsOf(mutant: AnyMutant): readonly string[] {
-  if (isWire(mutant)) return mutant.tests;
+  if (isTested(mutant)) return mutant.tests;
   if (mutant.byTest !== true) return [];
   const prefix = `l${mutant.law.slice(1).padStart(2, '0')}-`;
   const files = readdirSync(join(root, 'test/properties')).filter((file) => file.startsWith(prefix));
@@ -80,7 +90,7 @@ export async function tryMutant(mutant: AnyMutant): Promise<Trial> {
   const directory = copyWith(mutant);
   try {
     const tests = testsOf(mutant);
-    if (isWire(mutant) || tests.length > 0) return await byTests(mutant, tests, directory);
+    if (isTested(mutant) || tests.length > 0) return await byTests(mutant, tests, directory);
     return await byWorlds(mutant, directory);
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -176,24 +186,20 @@ async function checkTests(chosen: readonly AnyMutant[]): Promise<void> {
   if (outcome !== 'passed') throw new Error(`fails without a bug: ${text}`);
 }
 
-const groupOf = (mutant: AnyMutant): string => (isWire(mutant) ? 'wire' : mutant.law);
-
 async function main(args: readonly string[]): Promise<number> {
   const names = args.filter((arg) => arg !== '--write');
-  const wanted = (mutant: AnyMutant): boolean =>
-    names.length === 0 ||
-    [mutant.name, groupOf(mutant), isWire(mutant) ? 'wire' : 'core'].some((name) => names.includes(name));
-  const chosen = [...mutants, ...wireMutants].filter(wanted);
-  await checkTests(chosen);
-  const core = await tryAll(
-    chosen.filter((mutant) => !isWire(mutant)),
-    atOnce(false),
-  );
-  const trials = [...core, ...(await tryAll(chosen.filter(isWire), atOnce(true)))];
+  const chosen = lists.map((one) => ({ ...one, mutants: wantedOf(one, names) }));
+  await checkTests(chosen.flatMap((one) => one.mutants));
+  const trials: Trial[] = [];
+  for (const { mutants: wanted, atOnce } of chosen) trials.push(...(await tryAll(wanted, atOnce)));
   const survivors = trials.filter(({ killed }) => !killed);
   if (args.includes('--write')) writeTable(trials);
   process.stdout.write(`${String(trials.length - survivors.length)} passed, ${String(survivors.length)} failed\n`);
   return survivors.length === 0 && trials.length > 0 ? 0 : 1;
+}
+
+function wantedOf({ list, mutants: all }: List, names: readonly string[]): readonly AnyMutant[] {
+  return all.filter(({ name, law = '' }) => names.length === 0 || [name, law, list].some((one) => names.includes(one)));
 }
 
 /** What this run has not tried stands as it was. */
@@ -212,7 +218,7 @@ async function tryAll(chosen: readonly AnyMutant[], workers: number): Promise<re
       const trial = await tryMutant(next);
       trials.push(trial);
       process.stdout.write(
-        `${trial.killed ? 'killed  ' : 'SURVIVED'}  ${groupOf(next).padEnd(4)}  ${next.name}: ${trial.by}\n`,
+        `${trial.killed ? 'killed  ' : 'SURVIVED'}  ${(next.law ?? 'wire').padEnd(4)}  ${next.name}: ${trial.by}\n`,
       );
     }
   };

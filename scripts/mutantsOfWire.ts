@@ -2,8 +2,13 @@
  * One-line bugs of the wire, each with the test files that must notice it: a hostile or sloppy peer is let in, an answer is taken for
  * another, a secret or a right goes where it does not belong.
  */
-export interface WireMutant {
+import type { Law } from '../src/simulate/index.ts';
+
+/** A bug that named tests must notice. */
+export interface TestedMutant {
   readonly name: string;
+  /** That it breaks; the wire's break promises of their own. */
+  readonly law?: Law;
   /** Path below src/. */
   readonly file: string;
   /** Stands exactly once in the file. */
@@ -13,7 +18,7 @@ export interface WireMutant {
   readonly tests: readonly string[];
 }
 
-const mutant = (file: string, name: string, find: string, replace: string, ...tests: string[]): WireMutant => ({
+const mutant = (file: string, name: string, find: string, replace: string, ...tests: string[]): TestedMutant => ({
   ...{ name, file, find, replace },
   tests: tests.map((test) => `${test}.test.ts`),
 });
@@ -29,7 +34,7 @@ const streamed = 'protocol/streamedPost.ts';
 const call = 'gateway/call.ts';
 const through = 'host/server/callThrough.ts';
 
-export const wireMutants: readonly WireMutant[] = [
+export const wireMutants: readonly TestedMutant[] = [
   // Which answer is ours, and what is none.
   mutant(exchange, 'any-result-is-ours', "message.kind === 'result' && message.id === outgoing.id", "message.kind === 'result'", hostile), // prettier-ignore
   mutant(exchange, 'error-without-id-is-lost', 'message.id === outgoing.id || message.id === null', 'message.id === outgoing.id', client), // prettier-ignore

@@ -26,6 +26,7 @@ export const sections: readonly Section[] = [
     long: [...script, 'scripts/mutants.ts', 'core'],
     short: [...script, 'scripts/mutants.ts', ...quickMutants],
   },
+  { name: 'logMutants', long: [...script, 'scripts/mutants.ts', 'log'] },
   { name: 'wireMutants', long: [...script, 'scripts/mutants.ts', 'wire'] },
   { name: 'crashes', long: [...script, 'test/crash/run.ts', '--long'] },
   { name: 'golden', long: [...script, 'test/golden/versions.ts'] },
