@@ -39,8 +39,9 @@ export const logMutants: readonly Required<TestedMutant>[] = [
   mutant('L13', 'chain', 'links-stand-alone', '`dacapo ${previous} ${first} ${count}\\n${headers}`', '`dacapo ${GENESIS} ${first} ${count}\\n${headers}`', log, 'golden/golden'), // prettier-ignore
   mutant('L13', 'sqliteLog', 'last-of-one-id-counts', 'if (!fresh.has(event.id) && this.positionOf', 'if (this.positionOf', log), // prettier-ignore
   mutant('L13', 'sqliteReader', 'read-begins-one-late', 'if (raw.position >= from) yield', 'if (raw.position > from) yield', log), // prettier-ignore
-  mutant('L13', 'sqliteReader', 'segments-are-read-unchecked', 'segment.last <= end && holds(segment) ? segment', 'segment.last <= end ? segment', log), // prettier-ignore
-  mutant('L13', 'sqliteReader', 'segment-of-another-log-is-read', 'if (segment?.before === point.link && segment.first === point.position + 1)', 'if (segment?.first === point.position + 1)', log), // prettier-ignore
+  mutant('L13', 'sqliteReader', 'segments-are-read-unchecked', 'segment.last > end || !holds(segment)) return', 'segment.last > end) return', log), // prettier-ignore
+  mutant('L13', 'sqliteReader', 'segment-of-another-log-is-read', 'return this.#pointBefore(segment.last + 1).link === segment.link ? segment : undefined;', 'return segment;', log), // prettier-ignore
+  mutant('L13', 'sqliteReader', 'segment-goes-on-from-anywhere', 'if (segment?.before === point.link && segment.first === point.position + 1)', 'if (segment?.first === point.position + 1)', log), // prettier-ignore
   mutant('L13', 'sqliteReader', 'verify-passes-segments-over', '      this.#verifySegments();\n', '', log),
   mutant('L13', 'sqliteReader', 'verify-passes-indexes-over', "const damage = this.damage('integrity_check');", 'const damage = null;', log), // prettier-ignore
   mutant('L13', 'sqliteSchema', 'marks-are-overwritten', ".values({ position: 0, stateHash: '' })\n      .onConflict((conflict) => conflict.doNothing())", ".values({ position: 0, stateHash: '' })\n      .onConflict((conflict) => conflict.column('position').doUpdateSet((on) => ({ stateHash: on.ref('excluded.stateHash') })))", log), // prettier-ignore

@@ -71,9 +71,11 @@ export class SqliteReader implements LogReader, RowSource {
     }
   }
 
+  /** A segment is believed when it is whole, and hangs where the rows do: the run of another log is whole, too. */
   #segmentAfter(position: number, end: number): SealedSegment | undefined {
     const segment = this.#segmentFrom(position + 1);
-    return segment !== undefined && segment.last <= end && holds(segment) ? segment : undefined;
+    if (segment === undefined || segment.last > end || !holds(segment)) return undefined;
+    return this.#pointBefore(segment.last + 1).link === segment.link ? segment : undefined;
   }
 
   /** The first segment that begins at `position` or after it. */

@@ -17,11 +17,12 @@ import {
   type RowSource,
   type SqliteLog,
 } from '../../src/events/index.ts';
-import { openDatabase } from '../../src/events/sqliteConnection.ts';
 import { migrate } from '../../src/events/sqliteMigrate.ts';
 import { migrations } from '../../src/events/sqliteSchema.ts';
 import { fold } from '../../src/replay/fold.ts';
 import { faultNames, run } from '../../src/simulate/index.ts';
+import { openDatabase } from '../../src/events/sqliteConnection.ts';
+import { forge } from './forge.ts';
 import { event, eventsOf, folder, snapshot } from './samples.ts';
 
 const foldOf = (log: LogReader): string => fold(log).stateHash;
@@ -197,24 +198,13 @@ it('a payload that its copy can not give back word for word keeps its segment', 
   expect([spaced.verify().broken, [...spaced.rows()][4]!.payload]).toEqual([null, '{ "reason": "poll" }']);
 });
 
-/** The log with another text at one position, and the chain made anew over it. */
+/** The log with another text at one position, and nothing sealed. */
 async function rewritten(log: SqliteLog, position: number, payload: string): Promise<SqliteLog> {
-  const { hashPayload, headerOf, linkOf, GENESIS } = await import('../../src/events/chain.ts');
-  const rows = [...log.rows()].map((row) => (row.position === position ? { ...row, payload } : row));
   const { path, salt } = log;
+  const rows = [...log.rows()];
   log.close();
-  const db = openDatabase(path, 'owner');
-  db.prepare('update events set payload = ? where position = ?').run(payload, position);
-  let [link, headers, first] = [GENESIS, '', 1];
-  for (const { position: at, id, at: time, cause, type, schema, rules, link: hanging, payload: text } of rows) {
-    headers += headerOf(id, time, cause, type, schema, rules, hashPayload(salt, text!));
-    if (hanging === null) continue;
-    link = linkOf(link, first, at - first + 1, headers);
-    db.prepare('update events set link = ? where position = ?').run(link, at);
-    [headers, first] = ['', at + 1];
-  }
-  db.exec('delete from segments; delete from segmentParts');
-  db.close();
+  forge({ path, salt, rows }, position, payload);
+  change(path, 'delete from segments; delete from segmentParts');
   return opened(path);
 }
 

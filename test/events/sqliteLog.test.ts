@@ -18,6 +18,7 @@ import { openDatabase } from '../../src/events/sqliteConnection.ts';
 import { migrate } from '../../src/events/sqliteMigrate.ts';
 import { migrations } from '../../src/events/sqliteSchema.ts';
 import { assertSqliteVersion, sharedFileSystem } from '../../src/events/storeFile.ts';
+import { forge } from './forge.ts';
 import { logContract } from './logContract.ts';
 import { activated, event, eventsOf, folder, named, snapshot } from './samples.ts';
 
@@ -415,14 +416,25 @@ it.each([
   expect(log.verify().broken?.reason).toMatch(/sealed segment/);
 });
 
-it('segments that go on from another log are passed over', async () => {
+it.each([0, 1])('segments of another log, from the one after position %i on, are passed over', async (after) => {
   const [log, other] = [await sealed(), await sealed()];
   const before = [...log.read()];
   const put = (table: string, first: string): string =>
-    `delete from ${table} where ${first} > 1; insert into ${table} select * from other.${table} where ${first} > 1;`;
+    `delete from ${table} where ${first} > ${String(after)};
+     insert into ${table} select * from other.${table} where ${first} > ${String(after)};`;
   change(log.path, `attach '${other.path}' as other; ${put('segments', 'first')} ${put('segmentParts', 'segment')}`);
   expect([...log.read()]).toEqual(before);
-  expect(log.verify().broken?.reason).toMatch(/does not match its link/);
+  expect(log.verify().broken?.reason).toMatch(/does not match its link|sealed segment/);
+});
+
+it('rows that were changed together with their links do not lead into the segment behind them', async () => {
+  const log = await sealed();
+  const { path, salt } = log;
+  const rows = [...log.rows()];
+  change(path, 'delete from segmentParts where segment = 1; delete from segments where first = 1');
+  const last = new Database(path).prepare<[], number>('select min(first) - 1 from segments').pluck().get()!;
+  forge({ path, salt, rows }, 2, '{"reason":"wake"}', last);
+  expect(() => [...log.read()]).toThrow(`position ${String(last + 1)}: the batch does not match its link`);
 });
 
 it('a batch larger than a segment is sealed in parts, whatever its ids and payloads look like', async () => {
