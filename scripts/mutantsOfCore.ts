@@ -402,8 +402,8 @@ export const mutants: readonly Mutant[] = [
     'L12',
     'start-keeps-handles',
     evolve,
-    'if (route.handles.length > 0) turn.putRoute({ ...route, handles: [] });',
-    'continue;',
+    'for (const route of [...openRoutes(turn.state)]) turn.putRoute({ ...route, handles: [] });',
+    '',
   ),
   mutant(
     'L12',

@@ -17,7 +17,7 @@ import { currentDeadline, type Alarm } from './deadlines.ts';
 import { foldSnapshot } from './foldSnapshot.ts';
 import { jitterOf } from './fingerprint.ts';
 import { isFenced } from './project.ts';
-import { allRoutes, findRoute, type Handle, type RouteRecord, type State } from './state.ts';
+import { allRoutes, findRoute, openRoutes, type Handle, type RouteRecord, type State } from './state.ts';
 import { standingOf } from './standing.ts';
 import { Turn } from './turn.ts';
 
@@ -149,8 +149,7 @@ function start(turn: Turn): void {
   turn.setHead({ epochs: boot, boot, bootAt: turn.position });
   turn.upheaved.push('');
   turn.changed = true;
-  for (const route of [...allRoutes(turn.state)])
-    if (route.handles.length > 0) turn.putRoute({ ...route, handles: [] });
+  for (const route of [...openRoutes(turn.state)]) turn.putRoute({ ...route, handles: [] });
 }
 
 function leave(turn: Turn): void {
@@ -194,8 +193,9 @@ function install(turn: Turn, connector: string, device: Device | null, boot = tu
     const route = routes.get(connector);
     if (route === undefined) continue;
     const given = turn.give(route, { type: 'device', device: (account === '') === exempt ? same : null });
-    // Logged again after a start: the machine knows it already, yet only now may the route be asked for.
-    if (given === route) turn.putRoute({ ...route });
+    // Logged again after a start: the machine knows it already, yet only now may the route be asked for. Looked at, not replaced: a
+    // record that is put again is hashed again, and there is one for each account.
+    if (given === route) turn.routes.push(route);
   }
   if (same !== null && active !== null && needsAuthorization(same)) wishIfUnread(turn, active, connector);
 }

@@ -7,6 +7,7 @@
  */
 import { accountTable, routeTable, type AccountStanding, type Device, type RouteStanding } from '../machines/index.ts';
 import type { Stamp, Uint64 } from '../events/index.ts';
+import { LateMap } from './columnReader.ts';
 import { HeapDeadlines, type Deadlines } from './deadlines.ts';
 
 /** An open client behind a route, as its outcome reported it. */
@@ -139,4 +140,11 @@ export const findRoute = (state: State, account: string | null, connector: strin
 
 export function* allRoutes(state: State): Iterable<RouteRecord> {
   for (const ofAccount of state.routes.values()) yield* ofAccount.values();
+}
+
+/** Those with a handle. A restored state has read them, see checkpoint.ts; looking at the others would read them all. */
+export function* openRoutes(state: State): Iterable<RouteRecord> {
+  for (const ofAccount of state.routes.values())
+    for (const route of ofAccount instanceof LateMap ? ofAccount.present() : ofAccount.values())
+      if (route.handles.length > 0) yield route;
 }
