@@ -35,8 +35,6 @@ export class Turn {
   readonly accounts: string[] = [];
   /** Accounts of which every route must be looked at again, since the account itself became something else. */
   readonly upheaved: string[] = [];
-  /** Connectors whose device facts were replaced. */
-  readonly connectors: string[] = [];
   /** Whether anything but position and time is different now. */
   changed = false;
   readonly #head: Head;
@@ -134,7 +132,6 @@ export class Turn {
   }
 
   putConnector(connector: string, installed: Installed | null): void {
-    this.connectors.push(connector);
     this.#put(this.state.connectors, connector, installed ?? undefined);
   }
 
