@@ -344,13 +344,7 @@ export const mutants: readonly Mutant[] = [
     'return shorts.count >= 3 ? wanted',
   ),
   mutant('L9', 'restored-server-is-never-adopted', judge, 'return count >= 3 ?', 'return count >= 3_000 ?'),
-  mutant(
-    'L9',
-    'report-after-a-start-wakes-nobody',
-    evolve,
-    '    if (given === route) turn.putRoute({ ...route });\n',
-    '',
-  ),
+  mutant('L9', 'report-after-a-start-wakes-nobody', evolve, '    if (given === route) turn.routes.push(route);\n', ''),
   byTest(
     mutant(
       'L9',

@@ -49,7 +49,7 @@ export const logMutants: readonly Required<TestedMutant>[] = [
   mutant('L13', 'sqliteCheckpoints', 'damaged-state-is-loaded', ' && digestOf(bytes) === digest', '', checkpoints),
   mutant('L13', 'sqliteSchema', 'state-of-another-program-is-loaded', "'digest', 'bytes'))\n      .where('key', '=', '')", "'digest', 'bytes'))\n      .where('key', '>=', '')", checkpoints), // prettier-ignore
   mutant('L13', 'sqliteLog', 'compaction-is-not-proven', 'if (this.#proven(proof) !== before)', "if (before === '')", compaction), // prettier-ignore
-  mutant('L13', 'sqlitePacks', 'packs-are-not-compared-with-rows', ' || !segment.parts.every((part) => isLike(connection, part))', '', compaction), // prettier-ignore
+  mutant('L13', 'sqlitePacks', 'packs-are-not-compared-with-rows', 'isPackable(part) && isLike(connection, part)', 'isPackable(part)', compaction), // prettier-ignore
   mutant('L13', 'sqliteLog', 'compacted-in-the-old-format', 'if (length > 0) connection.db.pragma(`user_version = ${COMPACTED_FORMAT}`);', '', compaction), // prettier-ignore
   mutant('L13', 'sqliteMigrate', 'migration-lowers-the-format', "if (Number(db.pragma('user_version', { simple: true })) < format) db", 'db', compaction), // prettier-ignore
   mutant('L13', 'sqlitePacks', 'damaged-pack-is-written-back', "if (!holds(segment)) throw new BrokenChain(first, 'the pack is damaged');", '', compaction), // prettier-ignore
@@ -62,7 +62,7 @@ export const logMutants: readonly Required<TestedMutant>[] = [
   mutant('L16', 'sqliteConnection', 'forgotten-bytes-stay', "db.pragma('secure_delete = ON')", "db.pragma('secure_delete = OFF')", log), // prettier-ignore
   mutant('L16', 'sqliteLog', 'redacted-payload-stays-in-its-segment', 'if (segment !== undefined) dropSegment(connection, segment);', '', log), // prettier-ignore
   mutant('L16', 'sqliteLog', 'redacted-payload-stays-in-its-pack', '  connection.deleteParts.run(segment.first);\n', '', compaction), // prettier-ignore
-  mutant('L16', 'sqliteLog', 'redacted-payload-stays-in-the-wal', '      emptyWal(connection);\n    });\n  }\n\n  rest', '    });\n  }\n\n  rest', log), // prettier-ignore
+  mutant('L16', 'sqliteLog', 'redacted-payload-stays-in-the-wal', '      emptyWal(connection);\n    });\n  }\n\n  #forget', '    });\n  }\n\n  #forget', log), // prettier-ignore
   mutant('L16', 'sqliteLog', 'redacted-payload-stays-in-a-state', '      dropCheckpoints(connection);\n', '', checkpoints), // prettier-ignore
   mutant('L16', 'exportLog', 'redacted-file-keeps-the-salt', '...(!redacted && { salt: log.salt })', 'salt: log.salt', logFile), // prettier-ignore
   mutant('L16', 'exportLog', 'newer-payload-is-redacted-as-todays', "schema <= SCHEMA ? type : ''", 'schema > 0 ? type : type', logFile), // prettier-ignore

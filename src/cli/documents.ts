@@ -189,8 +189,9 @@ export const documents: Readonly<Record<string, z.ZodObject>> = {
     head: position,
     stateHash: z.string().describe('before and after'),
     segments: position.describe('that were packed now'),
-    bytesBefore: position.describe('of the file'),
+    bytesBefore: position.describe('of the file and its WAL'),
     bytesAfter: position,
+    settled: z.boolean().describe('false: another program reads, and the file gets smaller once it is done'),
   }),
   'log-verify': document({
     events: position,

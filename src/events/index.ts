@@ -38,6 +38,7 @@ export {
 } from './catalogue.ts';
 export {
   LogConflict,
+  LogOutdated,
   LogUnavailable,
   LogUnreadable,
   type Checkpoint,

@@ -12,6 +12,8 @@ import { BrokenChain, hashPayload, isWord, type LogRow, type RowSource } from '.
 import { acquireLock } from './lock.ts';
 import {
   LogConflict,
+  LogOutdated,
+  LogUnavailable,
   LogUnreadable,
   type Checkpoint,
   type EventLog,
@@ -31,12 +33,12 @@ import {
 import { codeOf, isLogError, logError } from './logError.ts';
 import { dropCheckpoints, loadCheckpoint, saveCheckpoint } from './sqliteCheckpoints.ts';
 import { lacking, migrate } from './sqliteMigrate.ts';
-import { check, emptyWal, OwnedConnection, rollBack, settle, sizeOf } from './sqliteOwner.ts';
-import { packSegment, unpackSegment } from './sqlitePacks.ts';
+import { check, emptyWal, OwnedConnection, rollBack, settle } from './sqliteOwner.ts';
+import { isPacked, packSegment, unpackSegment } from './sqlitePacks.ts';
 import { SqliteReader } from './sqliteReader.ts';
 import { COMPACTED_FORMAT } from './sqliteSchema.ts';
 import type { SealedSegment } from './sqliteSegments.ts';
-import { assertStoreFile, prepareStoreFile } from './storeFile.ts';
+import { assertStoreFile, bytesOf, prepareStoreFile } from './storeFile.ts';
 
 /** Segments that one rest seals at most: it must not hold up a turn. */
 const REST_SEGMENTS = 10;
@@ -56,9 +58,10 @@ export interface SqliteLog extends Required<EventLog>, RowSource {
    */
   rest(): boolean;
   /**
-   * Makes the file smaller without losing a word of it, see sqlitePacks.ts; takes seconds for a million events, and room for a second
-   * copy. `proof` folds the log it is given and says what it came to. It is asked before and after, and the chain is checked both
-   * times: should anything differ, nothing was done. *Errors*: {@link LogUnreadable}, {@link LogUnavailable}.
+   * Makes the file smaller without losing a word of it, see sqlitePacks.ts; takes some seconds for each hundred thousand events. `proof`
+   * folds the log it is given and says what it came to. It is asked before and after, and the chain is checked both times: should
+   * anything differ, nothing was done. *Errors*: {@link LogUnreadable}; {@link LogUnavailable}, also for a log that was packed and could
+   * not be made smaller, which takes as much room as it will have, in its folder and in that for temporary files.
    */
   compact(proof: (log: LogReader) => string): Compaction;
   /** Takes an event's payload out of the file for good. Its hash stays, so the chain holds; the event is read as unknown. */
@@ -71,9 +74,11 @@ export interface SqliteLog extends Required<EventLog>, RowSource {
 export interface Compaction {
   /** Sealed segments that were packed now: those of an earlier compaction stay as they are. */
   readonly segments: number;
-  /** Of the file. */
+  /** Of the file and its WAL. */
   readonly bytesBefore: number;
   readonly bytesAfter: number;
+  /** `false`: another program reads the log, and the file gets smaller once it is done. */
+  readonly settled: boolean;
 }
 
 /** A log on disk, read beside its owner. */
@@ -107,21 +112,22 @@ export function openSqliteLogReadOnly(path: string): SqliteLogReader {
   try {
     if (assertFormat(path, 'reader') === 0)
       throw new LogUnreadable(`${path} is empty, no log was ever written to it: check the path`);
-    const db = openDatabase(path, 'reader');
-    if (lacking(db).length > 0) throw olderLog(db, path);
-    const connection = prepareStatements(db);
+    const connection = readable(path, openDatabase(path, 'reader'));
     return new SqliteReader(path, () => connection);
   } catch (error) {
     throw logError(error, path);
   }
 }
 
-/** A reader can't migrate: that is its owner's. */
-function olderLog(db: Database, path: string): LogUnreadable {
-  db.close();
-  return new LogUnreadable(
-    `${path} was written by an older version: start the daemon once, which brings it up to date`,
-  );
+/** *Errors*: {@link LogOutdated}, as a reader can't migrate: that is its owner's. */
+function readable(path: string, db: Database): Connection {
+  try {
+    if (lacking(db).length > 0) throw new LogOutdated(`${path} was written by an older version of dacapo`);
+    return prepareStatements(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /** Readies the file and takes its lock. */
@@ -196,19 +202,37 @@ class OwnedLog implements SqliteLog {
   }
 
   compact(proof: (log: LogReader) => string): Compaction {
+    const bytesBefore = bytesOf(this.path);
     while (this.#seal());
     const before = this.#proven(proof);
-    return this.#owned.write((connection) => {
-      const bytesBefore = sizeOf(connection);
+    const segments = this.#owned.write((connection) => {
       connection.begin.run();
-      const segments = this.#pack(connection);
+      const packed = this.#pack(connection);
       if (this.#proven(proof) !== before)
         throw new LogUnreadable(`${this.path} would say something else once compacted: it is as before, report it`);
       connection.commit.run();
-      connection.db.exec('vacuum');
-      emptyWal(connection);
-      return { segments, bytesBefore, bytesAfter: sizeOf(connection) };
+      return packed;
     });
+    const settled = this.#shrink();
+    return { segments, bytesBefore, bytesAfter: bytesOf(this.path), settled };
+  }
+
+  /** What was packed is packed by now, whatever becomes of this. Says whether the file is as small as it gets. */
+  #shrink(): boolean {
+    try {
+      return this.#owned.write((connection) => {
+        // First of all it may need the room that the packs have taken up there.
+        emptyWal(connection);
+        connection.db.exec('vacuum');
+        return emptyWal(connection);
+      });
+    } catch (error) {
+      if (!(error instanceof LogUnavailable)) throw error;
+      const next = 'free space there and in the folder for temporary files, then compact it again';
+      throw new LogUnavailable(`${this.path} is packed, but not smaller yet (${error.message}): ${next}`, {
+        cause: error,
+      });
+    }
   }
 
   /** What the log says: its chain, which binds every payload, and what a fold makes of it. *Errors*: {@link BrokenChain}. */
@@ -219,8 +243,11 @@ class OwnedLog implements SqliteLog {
   }
 
   #pack(connection: Connection): number {
-    const found = connection.unpackedSegments.all().map((first) => this.#reader.segmentAt(first)!);
-    const { length } = found.filter((segment) => packSegment(connection, segment));
+    const { length } = connection.unpackedSegments.all().filter((first) => {
+      // One at a time: together they are as large as the log.
+      const segment = this.#reader.segmentAt(first);
+      return segment !== undefined && packSegment(connection, segment);
+    });
     if (length > 0) connection.db.pragma(`user_version = ${COMPACTED_FORMAT}`);
     return length;
   }
@@ -233,11 +260,18 @@ class OwnedLog implements SqliteLog {
       connection.begin.run();
       const segment = this.#reader.segmentAt(position);
       if (segment !== undefined) dropSegment(connection, segment);
-      const payload = connection.eventsFrom.get(position, 1)?.[9] ?? null;
-      if (payload !== null) connection.redact.run(hashPayload(this.salt, payload), null, position);
+      this.#forget(connection, position);
+      const again = segment && this.#reader.sealedAgain(segment);
+      if (again !== undefined) putSegment(connection, again);
       connection.commit.run();
       emptyWal(connection);
     });
+  }
+
+  #forget(connection: Connection, position: number): void {
+    const row = connection.eventsFrom.get(position, 1)!;
+    if (isPacked(row)) throw new BrokenChain(position, 'its pack is lost');
+    if (row[9] !== null) connection.redact.run(hashPayload(this.salt, row[9]), null, position);
   }
 
   rest(): boolean {
@@ -328,11 +362,15 @@ function learnWords(connection: Connection, wanted: readonly string[]): Readonly
   return new Map(words.all().map(({ text, number }) => [text, number]));
 }
 
-function insertSegment(connection: Connection, { first, last, before, link, hash, parts }: SealedSegment): void {
+function insertSegment(connection: Connection, segment: SealedSegment): void {
   connection.begin.run();
+  putSegment(connection, segment);
+  connection.commit.run();
+}
+
+function putSegment(connection: Connection, { first, last, before, link, hash, parts }: SealedSegment): void {
   connection.insertSegment.run(first, last, before, link, hash);
   for (const part of parts) connection.insertPart.run(part.first, first, part.body);
-  connection.commit.run();
 }
 
 function dropSegment(connection: Connection, segment: SealedSegment): void {

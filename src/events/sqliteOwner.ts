@@ -118,8 +118,7 @@ export function rollBack({ db }: Connection): void {
   if (db.inTransaction) db.exec('rollback');
 }
 
-/** Bytes of the file, without its WAL. */
-export function sizeOf({ db }: Connection): number {
+function sizeOf({ db }: Connection): number {
   return Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }));
 }
 

@@ -10,7 +10,7 @@ import { deflateRawSync } from 'node:zlib';
 import { BrokenChain } from './chain.ts';
 import type { Connection } from './sqliteConnection.ts';
 import type { StoredRow } from './sqliteSchema.ts';
-import { holds, openPart, type Part, type SealedSegment } from './sqliteSegments.ts';
+import { holds, openPart, UNPACKED_BYTES, type Part, type SealedSegment } from './sqliteSegments.ts';
 
 /** Whether a row's payload lies in a pack. A redacted one has its hash instead. */
 export const isPacked = (row: StoredRow): boolean => row[9] === null && row[8] === null;
@@ -25,11 +25,13 @@ export function payloadsOf(part: Part): readonly (string | null)[] {
  * can't be had back from the copy: its segment stays as it is. To be called in a transaction.
  */
 export function packSegment(connection: Connection, segment: SealedSegment): boolean {
-  if (!holds(segment) || !segment.parts.every((part) => isLike(connection, part))) return false;
+  if (!holds(segment) || !segment.parts.every((part) => isPackable(part) && isLike(connection, part))) return false;
   for (let position = segment.first; position <= segment.last; position++) connection.setPayload.run(null, position);
   for (const { first, body } of segment.parts) connection.packPart.run('', deflateRawSync(body), first);
   return true;
 }
+
+const isPackable = ({ body }: Part): boolean => Buffer.byteLength(body) <= UNPACKED_BYTES;
 
 function isLike({ eventsFrom }: Connection, part: Part): boolean {
   const payloads = payloadsOf(part);

@@ -126,13 +126,19 @@ export class SqliteReader implements LogReader, RowSource {
     for (let at = 1; ;) {
       const segment = this.#segmentFrom(at);
       if (segment === undefined) return;
-      const unlike = new BrokenChain(segment.first, 'the sealed segment is not what the rows say');
-      if (!holds(segment)) throw unlike;
-      const start = { position: segment.first - 1, link: segment.before };
-      const [again] = segmentsOf(this.runs(start, segment.last), start, (number) => this.#word(number));
-      if (again?.hash !== segment.hash) throw unlike;
-      at = segment.last + 1;
+      const same = holds(segment) && this.sealedAgain(segment)?.hash === segment.hash;
+      if (same) at = segment.last + 1;
+      // Unless the owner has sealed it anew in between, when it redacted an event.
+      else if (this.#segmentFrom(at)?.hash === segment.hash)
+        throw new BrokenChain(segment.first, 'the sealed segment is not what the rows say');
     }
+  }
+
+  /** A segment made anew from its rows. */
+  sealedAgain({ first, last, before }: SealedSegment): SealedSegment | undefined {
+    const start = { position: first - 1, link: before };
+    const [again] = segmentsOf(this.runs(start, last), start, (number) => this.#word(number), last);
+    return again;
   }
 
   /** The next segments that could be sealed. Lazy. */

@@ -42,7 +42,7 @@ export interface LogTables {
   /** Words that rows refer to by number: event types and rules versions. */
   words: { number: Generated<number>; text: string };
   marks: { position: number; stateHash: string };
-  /** Copies of rows, see sqliteSegments.ts. */
+  /** Copies of rows, see sqliteSegments.ts, or all there is of their payloads, see sqlitePacks.ts. */
   segments: Segment;
   segmentParts: StoredPart & { segment: number };
   /** One row, made with the file: see `hashPayload`. */
@@ -246,14 +246,27 @@ export const sqlTexts = {
       .where('first', '<=', 0)
       .orderBy('first'),
   ),
-  insertPart: text(write.insertInto('segmentParts').values({ first: 0, segment: 0, body: '' })),
+  /** In place of one whose segment was lost. */
+  insertPart: text(
+    write
+      .insertInto('segmentParts')
+      .values({ first: 0, segment: 0, body: '' })
+      .onConflict((conflict) =>
+        conflict.column('first').doUpdateSet((part) => ({
+          segment: part.ref('excluded.segment'),
+          body: part.ref('excluded.body'),
+          packed: part.ref('excluded.packed'),
+        })),
+      ),
+  ),
   unpackedSegments: text(
     write
-      .selectFrom('segmentParts')
-      .select(['segment as first'])
+      .selectFrom('segments')
+      .innerJoin('segmentParts', 'segmentParts.segment', 'segments.first')
+      .select(['segments.first as first'])
       .distinct()
       .where('packed', 'is', null)
-      .orderBy('segment'),
+      .orderBy('segments.first'),
   ),
   packPart: text(write.updateTable('segmentParts').set({ body: '', packed: new Uint8Array() }).where('first', '=', 0)),
   setPayload: text(write.updateTable('events').set({ payload: '' }).where('position', '=', 0)),

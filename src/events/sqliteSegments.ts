@@ -1,7 +1,8 @@
 /**
  * Sealed segments: a few hundred events of the log written once more as JSON, so that a replay pays one read, one hash and one
- * `JSON.parse` for all of them, a third of what their rows cost. Only a copy: the rows stay and the chain hangs on them. A segment
- * is written after the chain of its rows was checked, and is passed over when its hash does not hold; the rows are read instead.
+ * `JSON.parse` for all of them, a third of what their rows cost. A copy, until it is packed (sqlitePacks.ts): the rows stay and the
+ * chain hangs on them. A segment is written after the chain of its rows was checked, and is passed over when it does not hold; the rows
+ * are read instead.
  */
 import { hash } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
@@ -37,8 +38,8 @@ export interface StoredPart extends Part {
   readonly packed: Uint8Array | null;
 }
 
-/** No payload comes near it: more is damage, and would only fill the memory. */
-const UNPACKED_BYTES = 64 * 1024 * 1024;
+/** No part that is packed is longer: more is damage, and would only fill the memory. */
+export const UNPACKED_BYTES = 64 * 1024 * 1024;
 
 /** A pack that does not open is an empty part, of which its segment does not hold. */
 export function partFrom({ first, body, packed }: StoredPart): Part {
@@ -67,12 +68,13 @@ type SealedEvent = readonly [
 
 /**
  * Cuts checked rows, those of `verifiedRows` after `start`, into segments. What is too short for one at the end is left for another
- * time.
+ * time, unless the end is `at`: of a segment that is made anew, and may have lost a payload since.
  */
 export function* segmentsOf(
   runs: Iterable<readonly StoredRow[]>,
   start: ChainPoint,
   word: (number: number) => string,
+  at = Infinity,
 ): Generator<SealedSegment, void, void> {
   let { link: before } = start;
   let first = start.position + 1;
@@ -84,7 +86,7 @@ export function* segmentsOf(
       rows.push(row);
       characters += row[9]?.length ?? 0;
       const [last, link] = [row[0], row[7]];
-      const isFull = last - first + 1 >= SEGMENT_EVENTS || parts.length > 0;
+      const isFull = last - first + 1 >= SEGMENT_EVENTS || parts.length > 0 || last === at;
       if (characters < PART_CHARACTERS && (link === null || !isFull)) continue;
       parts.push(partOf(rows, word));
       [rows, characters] = [[], 0];

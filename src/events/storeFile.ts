@@ -113,3 +113,9 @@ export function assertSqliteVersion(version: string): void {
   if (!(order >= 0))
     throw new LogUnavailable(`SQLite ${version} is older than ${OLDEST_SQLITE}: install better-sqlite3 12.11 or newer`);
 }
+
+/** What a log takes up on the disk: its file and its WAL. */
+export function bytesOf(path: string): number {
+  const sizes = [path, `${path}-wal`].map((one) => statSync(one, { throwIfNoEntry: false })?.size ?? 0);
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -36,6 +36,8 @@ export function* verifiedRows(
     for (let index = 0; index < rows.length; index++) {
       const row = rows[index]!;
       if (row[0] !== next) throw new BrokenChain(next, `the row is missing, next is ${row[0]}`);
+      // Damage can make bytes of a text; as part of a header they would look the same.
+      if (typeof row[1] !== 'string') throw new BrokenChain(next, 'the id is no text');
       next++;
       const [type, rules] = [source.word(row[4]), source.word(row[6])];
       headers += headerOf(row[1], row[2], row[3], type, row[5], rules, payloadHashOf(row, salt));
@@ -57,5 +59,5 @@ function payloadHashOf(row: StoredRow, salt: string): string {
   const payload = row[9];
   if (payload !== null) return hashPayload(salt, payload);
   if (row[8] !== null) return row[8];
-  throw new BrokenChain(row[0], 'the payload is gone without its hash');
+  throw new BrokenChain(row[0], 'the payload is gone without its hash, or its pack is damaged');
 }

@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -231,7 +232,21 @@ test('a log is compacted while no daemon has it, and comes to the same state', a
   log.close();
   const { code, stdout, stderr } = await run(['log', 'compact', '--state', state, '--json']);
   expect([code, documentOf('log-compact', stdout)]).toMatchObject([EXIT.ok, { head: 700, stateHash, segments: 1 }]);
-  expect(stderr).toMatch(/folding 700 events as they are\n.*folding 700 events as they were packed\n/s);
+  expect(stderr).toMatch(/folding 700 events as they are\n.*folding 700 events as packed\n/s);
+  expect((await run(['log', 'verify', '--state', state])).code).toBe(EXIT.ok);
+});
+
+test('a log of an older version waits for its daemon: 5, and nobody is told that it is damaged', async () => {
+  const state = join(folder, 'outdated');
+  const path = pathsOf({}, state).log;
+  mkdirSync(state, { recursive: true });
+  (await openSqliteLog(path)).close();
+  const db = new Database(path);
+  db.exec("delete from kysely_migration where name = '0004-packs'; alter table segmentParts drop column packed");
+  db.close();
+  const { code, stderr } = await run(['log', 'verify', '--state', state]);
+  expect([code, stderr]).toEqual([EXIT.unavailable, expect.stringMatching(/older version.*next: start the daemon/s)]);
+  expect((await run(['log', 'compact', '--state', state])).stdout).toMatch(/^nothing to pack: \d+ KiB, 0 events\.$/m);
   expect((await run(['log', 'verify', '--state', state])).code).toBe(EXIT.ok);
 });
 

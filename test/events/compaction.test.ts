@@ -2,10 +2,13 @@
 import Database from 'better-sqlite3';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { inflateRawSync } from 'node:zlib';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import {
   exportLines,
   isUnknown,
+  LogOutdated,
+  LogUnavailable,
   LogUnreadable,
   openSqliteLog,
   openSqliteLogReadOnly,
@@ -149,18 +152,77 @@ it('a migration leaves a compacted log its format', async () => {
 
 it('a payload that is redacted leaves its pack, and nothing else does', async () => {
   const log = await opened();
-  log.append([
-    event({ type: 'account.activated', data: { account: 'canary-account', epoch: 1 } }),
-    ...Array.from({ length: 700 }, (_, index) => event(snapshot('ann', String(index)))),
-  ]);
-  log.compact(foldOf);
+  // So long that the parts of its segment begin elsewhere without it.
+  const failed = { account: 'canary-account', epoch: 1, reason: 'timeout '.repeat(32), retryAfterMs: null };
+  const canary = event({ type: 'snapshot.failed', data: failed });
+  log.append([canary, ...Array.from({ length: 700 }, (_, index) => event(snapshot('ann', String(index))))]);
+  for (let batch = 0; batch < 10; batch++) log.append(eventsOf(150));
+  expect(log.compact(foldOf).segments).toBe(3);
   const before = [...log.read(2)];
+  expect(everythingIn(log.path)).toContain('canary-account');
   log.redact(1);
+  expect(everythingIn(log.path)).not.toContain('canary-account');
   expect([...log.read(2)]).toEqual(before);
   expect([...log.read()].filter(isUnknown)).toHaveLength(1);
-  log.compact(foldOf);
+  // Only what was unpacked for it is packed again, wherever in the log that lies.
+  expect(log.compact(foldOf).segments).toBe(1);
   expect([[...log.read(2)], log.verify().broken]).toEqual([before, null]);
-  expect(readFileSync(log.path).includes('canary-account')).toBe(false);
+  expect(everythingIn(log.path)).not.toContain('canary-account');
+});
+
+/** The bytes of the file and its WAL, and what the packs in it say. */
+function everythingIn(path: string): string {
+  const packs = new Database(path).prepare<[], Buffer>('select packed from segmentParts where packed is not null');
+  const files = ['', '-wal'].map((suffix) => readFileSync(path + suffix, 'latin1'));
+  return [
+    ...files,
+    ...packs
+      .pluck()
+      .all()
+      .map((packed) => inflateRawSync(packed).toString()),
+  ].join();
+}
+
+it('what can not be redacted is said', async () => {
+  const log = await uneventful();
+  log.compact(foldOf);
+  change(log.path, 'delete from segments where first = 1');
+  expect(() => {
+    log.redact(3);
+  }).toThrow(/position 3: its pack is lost/);
+});
+
+it('a segment whose head was lost is passed over, and what is left of it is in nobody’s way', async () => {
+  const log = await uneventful();
+  while (log.rest());
+  const before = linesOf(log);
+  change(log.path, 'delete from segments where first = 1 or first = (select max(first) from segments)');
+  const all = new Database(log.path).prepare('select count(*) from segments').pluck().get();
+  expect([log.compact(foldOf).segments, linesOf(log)]).toEqual([Number(all) + 1, before]);
+});
+
+it('a full disk is no reason to lose the packs, nor the log', async () => {
+  const log = await uneventful();
+  const before = linesOf(log);
+  const full = new LogUnavailable('the disk is full');
+  const exec = vi.spyOn(Database.prototype, 'exec').mockImplementation(function (this: unknown) {
+    throw full;
+  });
+  expect(() => log.compact(foldOf)).toThrow(/is packed, but not smaller yet \(the disk is full\): free space/);
+  exec.mockRestore();
+  expect(linesOf(log)).toEqual(before);
+  const { segments, bytesBefore, bytesAfter } = log.compact(foldOf);
+  expect([segments, bytesAfter < bytesBefore / 2]).toEqual([0, true]);
+});
+
+it('beside a reader it says that the file is not small yet', async () => {
+  const log = await uneventful();
+  const reader = new Database(log.path, { readonly: true });
+  reader.exec('begin; select * from events limit 1');
+  const { settled, bytesAfter, bytesBefore } = log.compact(foldOf);
+  expect([settled, bytesAfter > bytesBefore / 2]).toEqual([false, true]);
+  reader.close();
+  expect(log.compact(foldOf).settled).toBe(true);
 });
 
 it('a fold that comes to another state abandons it: the file says what it said', async () => {
@@ -249,7 +311,7 @@ it('a log of an older version is not taken for a damaged one by a reader, who ca
     log.path,
     `delete from kysely_migration where name = '0004-packs'; alter table segmentParts drop column packed`,
   );
-  await expect(openSqliteLogReadOnly(log.path)).rejects.toThrow(/older version: start the daemon once/);
+  await expect(openSqliteLogReadOnly(log.path)).rejects.toThrow(LogOutdated);
   const owner = await opened(log.path);
   expect([owner.head, owner.verify().broken]).toEqual([1, null]);
 });

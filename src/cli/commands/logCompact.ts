@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { openSqliteLog } from '../../events/index.ts';
+import { statSync } from 'node:fs';
+import { openSqliteLog, type Compaction } from '../../events/index.ts';
 import { fold } from '../../replay/index.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { pathsOf } from '../paths.ts';
@@ -9,24 +9,28 @@ import type { Run } from '../program.ts';
 export const run: Run = async ({ options, output }) => {
   const path = pathsOf(process.env, options.state).log;
   // Opening would make one.
-  if (!existsSync(path))
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0)
     throw new CommandError(EXIT.usage, `there is no log ${path}`, 'name its state directory with --state');
   const log = await openSqliteLog(path);
   try {
     const { head } = log;
     let stateHash = '';
     const done = log.compact((said) => {
-      output.note(`folding ${String(head)} events ${stateHash === '' ? 'as they are' : 'as they were packed'}`);
+      output.note(`folding ${String(head)} events ${stateHash === '' ? 'as they are' : 'as packed'}`);
       return (stateHash = fold(said).stateHash);
     });
-    output.result({ head, stateHash, ...done }, () => text(done.bytesBefore, done.bytesAfter, head));
+    if (!done.settled) output.note('another program reads the log: the file gets smaller once that is done');
+    output.result({ head, stateHash, ...done }, () => text(done, head));
     return EXIT.ok;
   } finally {
     log.close();
   }
 };
 
-function text(before: number, after: number, head: number): string {
-  const [was, is] = [before, after].map((bytes) => `${(bytes / 1_048_576).toFixed(1)} MiB`) as [string, string];
-  return `${is} instead of ${was}; ${String(head)} events come to the same state.`;
+function text({ segments, bytesBefore, bytesAfter }: Compaction, head: number): string {
+  if (segments === 0) return `nothing to pack: ${size(bytesAfter)}, ${String(head)} events.`;
+  return `${size(bytesAfter)} instead of ${size(bytesBefore)}; ${String(head)} events come to the same state.`;
 }
+
+const size = (bytes: number): string =>
+  bytes < 10 * 1_048_576 ? `${String(Math.round(bytes / 1024))} KiB` : `${String(Math.round(bytes / 1_048_576))} MiB`;
