@@ -74,12 +74,12 @@ export class LogUnavailable extends Error {
   override readonly name = 'LogUnavailable';
 }
 
-/** The log was written by an older version, and only its owner may bring it up to date. */
-export class LogOutdated extends Error {
-  override readonly name = 'LogOutdated';
-}
-
 /** The log can't be trusted or understood: a broken chain, a newer format, a foreign file. Never answered by starting anew. */
 export class LogUnreadable extends Error {
-  override readonly name = 'LogUnreadable';
+  override readonly name: string = 'LogUnreadable';
+}
+
+/** The log was written by an older version, and only its owner may bring it up to date. */
+export class LogOutdated extends LogUnreadable {
+  override readonly name = 'LogOutdated';
 }

@@ -1,5 +1,5 @@
 /** What an error of SQLite or of the file system means for a log. */
-import { LogConflict, LogOutdated, LogUnavailable, LogUnreadable } from './log.ts';
+import { LogConflict, LogUnavailable, LogUnreadable } from './log.ts';
 
 const NEXT: ReadonlyMap<string, string> = new Map([
   ['SQLITE_FULL', 'the disk is full: free some space'],
@@ -19,8 +19,8 @@ const NEXT: ReadonlyMap<string, string> = new Map([
 const UNREADABLE: ReadonlySet<string> = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_ERROR']);
 
 /** Whether an error is one of the log's own. */
-export function isLogError(error: unknown): error is LogConflict | LogOutdated | LogUnavailable | LogUnreadable {
-  return [LogConflict, LogOutdated, LogUnavailable, LogUnreadable].some((of) => error instanceof of);
+export function isLogError(error: unknown): error is LogConflict | LogUnavailable | LogUnreadable {
+  return error instanceof LogConflict || error instanceof LogUnavailable || error instanceof LogUnreadable;
 }
 
 /** The typed error for what was thrown; typed errors pass. */

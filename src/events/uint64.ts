@@ -30,5 +30,6 @@ export function uint64(value: number | string | bigint): Uint64 {
 
 /** Negative, zero or positive, as a − b. Length first: canonical text of more digits is the greater number. */
 export function compareUint64(a: Uint64, b: Uint64): number {
-  return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+  // Mostly they are one and the same text, and then nothing is compared.
+  return a === b ? 0 : a.length - b.length || (a < b ? -1 : 1);
 }
