@@ -5,6 +5,7 @@
 import { configSchema } from '../src/cli/configSchema.ts';
 import { documents, documentSchema } from '../src/cli/documents.ts';
 import { machineArtefacts } from './machineArtefacts.ts';
+import { sqlArtefact } from './sqlTexts.ts';
 
 export interface Artefact {
   /** Path in the repository. */
@@ -13,7 +14,12 @@ export interface Artefact {
 }
 
 export function artefacts(): readonly Artefact[] {
-  return [{ path: 'schemas/config.json', text: json(configSchema()) }, ...schemas(), ...machineArtefacts()];
+  return [
+    { path: 'schemas/config.json', text: json(configSchema()) },
+    ...schemas(),
+    ...machineArtefacts(),
+    sqlArtefact(),
+  ];
 }
 
 const schemas = (): readonly Artefact[] =>

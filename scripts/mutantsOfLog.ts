@@ -27,7 +27,7 @@ export const logMutants: readonly Required<TestedMutant>[] = [
   mutant('L12', 'sqliteOwner', 'log-may-end-elsewhere', 'if (expected !== undefined && (', 'if (expected === null && (', log), // prettier-ignore
   mutant('L12', 'sqliteOwner', 'wal-is-not-emptied-at-open', 'if (!emptyWal(connection))', 'if (connection === undefined)', log), // prettier-ignore
   mutant('L12', 'sqliteOwner', 'name-of-the-wal-may-vanish', '  syncFolder(dirname(path));\n}', '}', 'crash/crash'),
-  mutant('L12', 'sqliteMigrate', 'migration-without-backup', 'if (pending.length < Object.keys(migrations).length) backUp(db, path);', '', log), // prettier-ignore
+  mutant('L12', 'sqliteMigrate', 'migration-without-backup', 'if (pending.length < names.length) backUp(db, path);', '', log), // prettier-ignore
   mutant('L12', 'sqliteMigrate', 'backup-over-a-backup', "openSync(path, 'wx', 0o600)", "openSync(path, 'w', 0o600)", log), // prettier-ignore
   mutant('L12', 'sqliteMigrate', 'half-a-migration-stays', "db.exec('rollback')", "db.exec('commit')", log),
   mutant('L12', 'sqliteConnection', 'newer-format-is-opened', 'if (format <= COMPACTED_FORMAT) return;', 'if (format > 0) return;', log), // prettier-ignore
@@ -44,10 +44,10 @@ export const logMutants: readonly Required<TestedMutant>[] = [
   mutant('L13', 'sqliteReader', 'segment-goes-on-from-anywhere', 'if (segment?.before === point.link && segment.first === point.position + 1)', 'if (segment?.first === point.position + 1)', log), // prettier-ignore
   mutant('L13', 'sqliteReader', 'verify-passes-segments-over', '      this.#verifySegments();\n', '', log),
   mutant('L13', 'sqliteReader', 'verify-passes-indexes-over', "const damage = this.damage('integrity_check');", 'const damage = null;', log), // prettier-ignore
-  mutant('L13', 'sqliteSchema', 'marks-are-overwritten', ".values({ position: 0, stateHash: '' })\n      .onConflict((conflict) => conflict.doNothing())", ".values({ position: 0, stateHash: '' })\n      .onConflict((conflict) => conflict.column('position').doUpdateSet((on) => ({ stateHash: on.ref('excluded.stateHash') })))", log), // prettier-ignore
+  mutant('L13', 'sqlTexts.gen', 'marks-are-overwritten', '\\"stateHash\\") values (?, ?) on conflict do nothing', '\\"stateHash\\") values (?, ?) on conflict (position) do update set \\"stateHash\\" = excluded.\\"stateHash\\"', log), // prettier-ignore
   mutant('L13', 'sqliteCheckpoints', 'state-of-another-log-is-loaded', 'linkAt(connection, position) === link && ', '', checkpoints), // prettier-ignore
   mutant('L13', 'sqliteCheckpoints', 'damaged-state-is-loaded', ' && digestOf(bytes) === digest', '', checkpoints),
-  mutant('L13', 'sqliteSchema', 'state-of-another-program-is-loaded', "'digest', 'bytes'))\n      .where('key', '=', '')", "'digest', 'bytes'))\n      .where('key', '>=', '')", checkpoints), // prettier-ignore
+  mutant('L13', 'sqlTexts.gen', 'state-of-another-program-is-loaded', 'where \\"key\\" = ?', 'where \\"key\\" >= ?', checkpoints), // prettier-ignore
   mutant('L13', 'sqliteLog', 'compaction-is-not-proven', 'if (this.#proven(proof) !== before)', "if (before === '')", compaction), // prettier-ignore
   mutant('L13', 'sqlitePacks', 'packs-are-not-compared-with-rows', 'isPackable(part) && isLike(connection, part)', 'isPackable(part)', compaction), // prettier-ignore
   mutant('L13', 'sqliteLog', 'compacted-in-the-old-format', 'if (length > 0) connection.db.pragma(`user_version = ${COMPACTED_FORMAT}`);', '', compaction), // prettier-ignore

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import type { Checkpoint } from './log.ts';
 import type { Connection } from './sqliteConnection.ts';
-import { sqlTexts } from './sqliteSchema.ts';
+import { sqlTexts } from './sqlTexts.gen.ts';
 
 /** Should the newest one not hold, there is one more before a start has to fold everything. */
 const KEPT = 2;

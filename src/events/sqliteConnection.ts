@@ -5,7 +5,8 @@ import type { Statement } from 'better-sqlite3';
 import type { ChainPoint } from './chain.ts';
 import { LogUnavailable, LogUnreadable } from './log.ts';
 import { codeOf, logError } from './logError.ts';
-import { APPLICATION_ID, COMPACTED_FORMAT, sqlTexts, type StoredRow } from './sqliteSchema.ts';
+import { sqlTexts } from './sqlTexts.gen.ts';
+import { APPLICATION_ID, COMPACTED_FORMAT, type StoredRow } from './sqliteSchema.ts';
 import type { Segment, StoredPart } from './sqliteSegments.ts';
 import { assertSqliteVersion } from './storeFile.ts';
 

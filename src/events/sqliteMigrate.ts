@@ -1,12 +1,12 @@
 /** Brings a log file's tables up to date: up only, all steps in one transaction, after a copy of the file. */
 import type Database from 'better-sqlite3';
-import { Kysely, Migrator, SqliteDialect, type Migration } from 'kysely';
+import type { Migration } from 'kysely';
 import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { LogUnavailable, LogUnreadable } from './log.ts';
 import { codeOf } from './logError.ts';
 import { syncFolder } from './storeFile.ts';
-import { APPLICATION_ID, FORMAT, migrations as shipped, type LogTables } from './sqliteSchema.ts';
+import { APPLICATION_ID, FORMAT, migrationNames, type LogTables } from './sqliteSchema.ts';
 
 const MAX_BACKUPS = 100;
 
@@ -17,14 +17,17 @@ const MAX_BACKUPS = 100;
 export async function migrate(
   db: Database.Database,
   path: string,
-  migrations: Readonly<Record<string, Migration>> = shipped,
+  migrations?: Readonly<Record<string, Migration>>,
   format: number = FORMAT,
 ): Promise<readonly string[]> {
-  const pending = lacking(db, migrations);
+  const names = migrations === undefined ? migrationNames : Object.keys(migrations);
+  const pending = lacking(db, names);
   if (pending.length === 0) return [];
-  if (pending.length < Object.keys(migrations).length) backUp(db, path);
+  // Loaded before the transaction is opened: it holds a lock.
+  const run = await migrator(db, path, migrations ?? (await import('./sqliteMigrations.ts')).migrations);
+  if (pending.length < names.length) backUp(db, path);
   await inTransaction(db, async () => {
-    await runMigrations(db, path, migrations);
+    await run();
     db.pragma(`application_id = ${APPLICATION_ID}`);
     if (Number(db.pragma('user_version', { simple: true })) < format) db.pragma(`user_version = ${format}`);
   });
@@ -33,19 +36,24 @@ export async function migrate(
   return pending;
 }
 
-async function runMigrations(
+async function migrator(
   db: Database.Database,
   path: string,
   migrations: Readonly<Record<string, Migration>>,
-): Promise<void> {
+): Promise<() => Promise<void>> {
+  const { Kysely, Migrator, SqliteDialect } = await import('kysely');
   // Never destroyed: that would close the connection, which belongs to the log.
   const kysely = new Kysely<LogTables>({ dialect: new SqliteDialect({ database: db }) });
   const provider = { getMigrations: (): Promise<Record<string, Migration>> => Promise.resolve({ ...migrations }) };
-  const { error } = await new Migrator({ db: kysely, provider }).migrateToLatest();
-  if (error === undefined) return;
-  if (error instanceof Error && codeOf(error) !== undefined) throw error;
-  const reason = error instanceof Error ? error.message : String(error);
-  throw new LogUnreadable(`${path} could not be migrated (${reason}): it is as before, use the version that wrote it`);
+  return async () => {
+    const { error } = await new Migrator({ db: kysely, provider }).migrateToLatest();
+    if (error === undefined) return;
+    if (error instanceof Error && codeOf(error) !== undefined) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new LogUnreadable(
+      `${path} could not be migrated (${reason}): it is as before, use the version that wrote it`,
+    );
+  };
 }
 
 /** Kysely gives SQLite no transaction around migrations, so a crash between two steps would leave half a schema. */
@@ -61,12 +69,9 @@ async function inTransaction(db: Database.Database, work: () => Promise<void>): 
 }
 
 /** Migrations that the file has not seen. */
-export function lacking(
-  db: Database.Database,
-  migrations: Readonly<Record<string, Migration>> = shipped,
-): readonly string[] {
+export function lacking(db: Database.Database, names: readonly string[] = migrationNames): readonly string[] {
   const done = executed(db);
-  return Object.keys(migrations).filter((name) => !done.has(name));
+  return names.filter((name) => !done.has(name));
 }
 
 function executed(db: Database.Database): ReadonlySet<string> {

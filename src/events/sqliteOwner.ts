@@ -11,8 +11,8 @@ import { foreignWriter, logError } from './logError.ts';
 import { closedLog, SqliteReader } from './sqliteReader.ts';
 import { syncFolder } from './storeFile.ts';
 
-/** `quick_check` reads the whole file; above this size the end of the chain alone is checked at open. */
-const QUICK_CHECK_BYTES = 64 * 1024 * 1024;
+/** `quick_check` reads the whole file, 12 ms for so many bytes; above them the end of the chain alone is checked at open. */
+const QUICK_CHECK_BYTES = 16 * 1024 * 1024;
 /** Events at the end whose chain is checked at open. */
 const TAIL_EVENTS = 5_000;
 

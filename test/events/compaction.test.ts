@@ -21,7 +21,7 @@ import {
   type SqliteLog,
 } from '../../src/events/index.ts';
 import { migrate } from '../../src/events/sqliteMigrate.ts';
-import { migrations } from '../../src/events/sqliteSchema.ts';
+import { migrations } from '../../src/events/sqliteMigrations.ts';
 import { fold } from '../../src/replay/fold.ts';
 import { faultNames, run } from '../../src/simulate/index.ts';
 import { openDatabase } from '../../src/events/sqliteConnection.ts';

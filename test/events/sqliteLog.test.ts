@@ -16,7 +16,7 @@ import {
 } from '../../src/events/index.ts';
 import { openDatabase } from '../../src/events/sqliteConnection.ts';
 import { migrate } from '../../src/events/sqliteMigrate.ts';
-import { migrations } from '../../src/events/sqliteSchema.ts';
+import { migrations } from '../../src/events/sqliteMigrations.ts';
 import { assertSqliteVersion, sharedFileSystem } from '../../src/events/storeFile.ts';
 import { forge } from './forge.ts';
 import { logContract } from './logContract.ts';
