@@ -1,5 +1,5 @@
 /**
- * The doors to a log on disk. They load SQLite and Kysely when they are called and not before: whoever folds, replays or simulates
+ * The doors to a log on disk. They load SQLite when they are called and not before: whoever folds, replays or simulates
  * pays nothing for a database, and can do so where no native module is installed.
  */
 import type { SqliteLog, SqliteLogOptions, SqliteLogReader } from './sqliteLog.ts';
