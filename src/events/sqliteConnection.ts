@@ -98,37 +98,54 @@ function setDurable(db: Database.Database, path: string): void {
   db.pragma('foreign_keys = OFF');
 }
 
-/** The statements of a file whose tables stand. */
+/** The statements of a file whose tables stand, each prepared at its first use: a reader needs a third of them. */
 export function prepareStatements(db: Database.Database): Connection {
-  return {
-    db,
-    insertEvent: db.prepare(sqlTexts.insertEvent),
-    eventsFrom: db.prepare<[number, number], StoredRow>(sqlTexts.eventsFrom).raw(),
-    head: db.prepare(sqlTexts.head),
-    linkBefore: db.prepare(sqlTexts.linkBefore),
-    positionOf: db.prepare<[string], number>(sqlTexts.positionOf).pluck(),
-    idsAfter: db.prepare<[number], string>(sqlTexts.idsAfter).pluck(),
-    deleteAfter: db.prepare(sqlTexts.deleteAfter),
-    redact: db.prepare(sqlTexts.redact),
-    words: db.prepare(sqlTexts.words),
-    insertWord: db.prepare(sqlTexts.insertWord),
-    insertMark: db.prepare(sqlTexts.insertMark),
-    marks: db.prepare(sqlTexts.marks),
-    segmentFrom: db.prepare(sqlTexts.segmentFrom),
-    lastSegment: db.prepare(sqlTexts.lastSegment),
-    segmentAt: db.prepare<[number, number], number>(sqlTexts.segmentAt).pluck(),
-    insertSegment: db.prepare(sqlTexts.insertSegment),
-    partsBetween: db.prepare(sqlTexts.partsBetween),
-    insertPart: db.prepare(sqlTexts.insertPart),
-    deleteParts: db.prepare(sqlTexts.deleteParts),
-    unpackedSegments: db.prepare<[], number>(sqlTexts.unpackedSegments).pluck(),
-    packPart: db.prepare(sqlTexts.packPart),
-    setPayload: db.prepare(sqlTexts.setPayload),
-    deleteSegment: db.prepare(sqlTexts.deleteSegment),
-    salt: db.prepare<[1], string>(sqlTexts.salt).pluck(),
-    begin: db.prepare('begin immediate'),
-    commit: db.prepare('commit'),
-  };
+  const plucked = <P extends unknown[], R>(sql: string) => db.prepare<P, R>(sql).pluck();
+  return lazily<Connection>({
+    db: () => db,
+    insertEvent: () => db.prepare(sqlTexts.insertEvent),
+    eventsFrom: () => db.prepare<[number, number], StoredRow>(sqlTexts.eventsFrom).raw(),
+    head: () => db.prepare(sqlTexts.head),
+    linkBefore: () => db.prepare(sqlTexts.linkBefore),
+    positionOf: () => plucked(sqlTexts.positionOf),
+    idsAfter: () => plucked(sqlTexts.idsAfter),
+    deleteAfter: () => db.prepare(sqlTexts.deleteAfter),
+    redact: () => db.prepare(sqlTexts.redact),
+    words: () => db.prepare(sqlTexts.words),
+    insertWord: () => db.prepare(sqlTexts.insertWord),
+    insertMark: () => db.prepare(sqlTexts.insertMark),
+    marks: () => db.prepare(sqlTexts.marks),
+    segmentFrom: () => db.prepare(sqlTexts.segmentFrom),
+    lastSegment: () => db.prepare(sqlTexts.lastSegment),
+    segmentAt: () => plucked(sqlTexts.segmentAt),
+    insertSegment: () => db.prepare(sqlTexts.insertSegment),
+    partsBetween: () => db.prepare(sqlTexts.partsBetween),
+    insertPart: () => db.prepare(sqlTexts.insertPart),
+    deleteParts: () => db.prepare(sqlTexts.deleteParts),
+    unpackedSegments: () => plucked(sqlTexts.unpackedSegments),
+    packPart: () => db.prepare(sqlTexts.packPart),
+    setPayload: () => db.prepare(sqlTexts.setPayload),
+    deleteSegment: () => db.prepare(sqlTexts.deleteSegment),
+    salt: () => plucked(sqlTexts.salt),
+    begin: () => db.prepare('begin immediate'),
+    commit: () => db.prepare('commit'),
+  });
+}
+
+/** An object whose members are made when they are first looked at. */
+function lazily<T extends object>(makers: { readonly [K in keyof T]: () => T[K] }): T {
+  const made = {} as T;
+  for (const key of Object.keys(makers) as (keyof T)[])
+    Object.defineProperty(made, key, {
+      configurable: true,
+      enumerable: true,
+      get: () => {
+        const value = makers[key]();
+        Object.defineProperty(made, key, { value });
+        return value;
+      },
+    });
+  return made;
 }
 
 /**

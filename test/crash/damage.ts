@@ -30,7 +30,8 @@ export async function* frames(place: Place, start: Start): Points {
 
 /** Every bit, or some of them: see the matrix. */
 export async function* bits(place: Place, life: LifeName, start: Start, limit: number): Points {
-  const [files, wanted] = await small(place, life, start);
+  // Each bit of 16 KiB, or one of every byte of what the tables alone take.
+  const [files, wanted] = await small(place, life, start, limit === Infinity ? 7 : 0);
   const db = files.get(LOG)!;
   const all = Array.from({ length: db.length * 8 }, (_, bit) => bit);
   yield* place.stay(files, async function* (folder) {
@@ -55,12 +56,13 @@ async function small(
   place: Place,
   life: LifeName,
   start: Start,
+  batches: number,
 ): Promise<readonly [ReadonlyMap<string, Buffer>, Acknowledged]> {
   return place.with(start.files, async (folder) => {
     let said = start.before;
     const path = join(folder, LOG);
     const log = await live(path, life, { acknowledge: (all) => (said = all) }, start.before);
-    for (let batch = 0; batch < 7; batch++) log.append(eventsAfter(log.head, 5));
+    for (let batch = 0; batch < batches; batch++) log.append(eventsAfter(log.head, 5));
     said = { ...said, head: log.head };
     log.close();
     const db = new Database(path);

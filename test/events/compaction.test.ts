@@ -71,7 +71,8 @@ function append(log: SqliteLog, events: readonly LoggedEvent[]): void {
 /** Polls and snapshots of six connectors that say the same, as an uneventful week has them. */
 async function uneventful(): Promise<SqliteLog> {
   const log = await opened();
-  for (let batch = 0; batch < 900; batch++) log.append([event(), event(sixConnectors)]);
+  for (let batch = 0; batch < 90; batch++)
+    log.append(Array.from({ length: 10 }, () => [event(), event(sixConnectors)]).flat());
   return log;
 }
 
