@@ -166,7 +166,7 @@ function proofs(program: Command, bind: Bind): void {
       .description('run simulated worlds over the shipped core')
       .requiredOption('--seed <n>', 'first seed', position)
       .option('--runs <n>', 'how many worlds', atLeastOne, 1)
-      .option('--steps <n>', 'steps of each storm', position, 200)
+      .option('--steps <n>', 'steps of each storm', atLeastOne, 200)
       .option('--processes <n>', 'processes to share them (default: one for each core)', atLeastOne)
       .option('--log <file>', 'write the log of the first world, for replay and why'),
     () => import('./commands/simulate.ts'),

@@ -45,6 +45,7 @@ test.each([
   [['gateway', '--config', join(state, 'absent.yaml')], EXIT.usage],
   [['prove', '--world', 'nowhere'], EXIT.usage],
   [['simulate', '--seed', '1', '--runs', '0'], EXIT.usage],
+  [['simulate', '--seed', '1', '--steps', '0'], EXIT.usage],
   ...[['status'], ['up'], ['daemon'], ['log', 'verify']].map(
     (command) => [[...command, '--state', import.meta.filename], EXIT.usage] as const,
   ),
