@@ -206,8 +206,8 @@ function wantedOf({ list, mutants: all }: List, names: readonly string[]): reado
 function writeTable(trials: readonly Trial[]): void {
   const path = join(root, TABLE);
   const before = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  const killed = trials.filter((trial) => trial.killed);
-  writeFileSync(path, tableWith(before, new Map(killed.map(({ mutant, by }) => [mutant.name, by]))));
+  const found = trials.map(({ mutant, killed, by }) => [mutant.name, killed ? by : 'SURVIVED'] as const);
+  writeFileSync(path, tableWith(before, new Map(found)));
 }
 
 async function tryAll(chosen: readonly AnyMutant[], workers: number): Promise<readonly Trial[]> {

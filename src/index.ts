@@ -12,6 +12,7 @@ export {
   BadEvent,
   BrokenChain,
   LogConflict,
+  LogOutdated,
   LogFileError,
   LogUnavailable,
   LogUnreadable,

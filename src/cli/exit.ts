@@ -49,7 +49,7 @@ const versionHint = 'use the release that wrote it, or choose another directory 
 const known: Readonly<Record<string, Verdict>> = {
   LogConflict: { exit: EXIT.conflict, next: 'stop the other process, or choose another directory with --state' },
   LogUnavailable: { exit: EXIT.unavailable, next: 'free space or make the state directory writable, then try again' },
-  LogOutdated: { exit: EXIT.unavailable, next: 'start the daemon once, which brings it up to date' },
+  LogOutdated: { exit: EXIT.unavailable, next: 'start the daemon anew, which brings it up to date' },
   LogUnreadable: {
     exit: EXIT.problems,
     next: 'keep the file for the incident; `dacapo log verify [FILE]` says where it breaks',

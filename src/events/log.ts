@@ -44,7 +44,7 @@ export interface EventLog extends LogReader {
    * *Errors*: {@link LogUnavailable}.
    */
   saveCheckpoint?(checkpoint: Checkpoint): void;
-  /** The newest state of `key` that was folded from this very log and is whole, or `undefined`. */
+  /** The newest state of `key` that was folded from this very log and is byte for byte what was saved, or `undefined`. */
   loadCheckpoint?(key: string): Checkpoint | undefined;
 }
 

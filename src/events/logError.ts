@@ -27,7 +27,8 @@ export function isLogError(error: unknown): error is LogConflict | LogUnavailabl
 export function logError(error: unknown, path: string): Error {
   if (isLogError(error)) return error;
   const code = codeOf(error);
-  if (code === undefined) return error instanceof Error ? error : new Error(String(error));
+  // `ERR_`: of Node itself, as where a module of ours is missing; no disk has refused anything.
+  if (code === undefined || code.startsWith('ERR_')) return error instanceof Error ? error : new Error(String(error));
   const primary = code.split('_').slice(0, 2).join('_');
   const options = { cause: error };
   if (UNREADABLE.has(primary))

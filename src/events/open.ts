@@ -14,7 +14,10 @@ export async function openSqliteLog(path: string, options: SqliteLogOptions = {}
   return (await import('./sqliteLog.ts')).openSqliteLog(path, options);
 }
 
-/** Opens the log at `path` for reading only, also while its owner writes. *Errors*: as {@link openSqliteLog}, never a conflict. */
+/**
+ * Opens the log at `path` for reading only, also while its owner writes. *Errors*: as {@link openSqliteLog}, never a conflict; and
+ * LogOutdated for one that its owner has to bring up to date first.
+ */
 export async function openSqliteLogReadOnly(path: string): Promise<SqliteLogReader> {
   return (await import('./sqliteLog.ts')).openSqliteLogReadOnly(path);
 }

@@ -98,6 +98,13 @@ function setDurable(db: Database.Database, path: string): void {
   db.pragma('foreign_keys = OFF');
 }
 
+/** All statements, at once: what owns a file must not find out in the middle of a write that a table is not there. */
+export function prepareAll(db: Database.Database): Connection {
+  const connection = prepareStatements(db);
+  for (const name of Object.keys(connection) as (keyof Connection)[]) void connection[name];
+  return connection;
+}
+
 /** The statements of a file whose tables stand, each prepared at its first use: a reader needs a third of them. */
 export function prepareStatements(db: Database.Database): Connection {
   const plucked = <P extends unknown[], R>(sql: string) => db.prepare<P, R>(sql).pluck();

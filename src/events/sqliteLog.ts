@@ -26,6 +26,7 @@ import { isUnknown } from './parse.ts';
 import {
   assertFormat,
   openDatabase,
+  prepareAll,
   prepareStatements,
   type Connection,
   type LogSettings,
@@ -98,7 +99,7 @@ export async function openSqliteLog(path: string, options: SqliteLogOptions = {}
     db = openDatabase(path, 'owner');
     settle(path, { db });
     await migrate(db, path);
-    return new OwnedLog(path, prepareStatements(db), rules, unlock);
+    return new OwnedLog(path, prepareAll(db), rules, unlock);
   } catch (error) {
     db?.close();
     unlock();

@@ -6,7 +6,7 @@
 import { dirname } from 'node:path';
 import { BrokenChain, GENESIS, type ChainPoint } from './chain.ts';
 import { LogUnavailable, LogUnreadable } from './log.ts';
-import { openDatabase, prepareStatements, type Connection } from './sqliteConnection.ts';
+import { openDatabase, prepareAll, type Connection } from './sqliteConnection.ts';
 import { foreignWriter, logError } from './logError.ts';
 import { closedLog, SqliteReader } from './sqliteReader.ts';
 import { syncFolder } from './storeFile.ts';
@@ -63,7 +63,7 @@ export class OwnedConnection {
     if (this.#closed) throw closedLog(this.path);
     let connection: Connection | undefined;
     try {
-      connection = prepareStatements(openDatabase(this.path, 'owner'));
+      connection = prepareAll(openDatabase(this.path, 'owner'));
       this.#takeBack(connection);
       check(this.path, connection, this.acknowledged);
     } catch (error) {

@@ -1,6 +1,6 @@
 /**
  * The tables of a log file as types, and what tells its format. Kysely types and writes the SQL, better-sqlite3 runs it: running through
- * Kysely costs twenty times an insert, and loading it half of the opening of a log. So the statements are written when the code is
+ * Kysely costs twenty times an insert, and loading it more than half of the opening of a log. So the statements are written when the code is
  * generated (scripts/sqlTexts.ts → sqlTexts.gen.ts), and Kysely is loaded only where a file has to be migrated.
  */
 import type { Generated } from 'kysely';

@@ -2,9 +2,10 @@
  * machines/ answers "what should be": two flat XState declarations, and this compiler that turns a declaration into a table.
  *
  * The declaration is the single source; the table is what runs: public `transition()` builds an actor for each call, and costs some
- * hundred times a step of the table (`npm run bench -- machine`). The compiler knows named guards, `assign`, root and state transitions and eventless transitions. Everything
- * else (timers, invoked actors, entry and exit actions, nesting, wildcards, inline guards) it refuses at load, because a feature
- * that is ignored in silence is a machine that lies. Imports events and xstate only; never looks at a clock.
+ * hundred times a step of the table (`npm run bench -- machine`). The compiler knows named guards, `assign` of a whole context, root and
+ * state transitions and eventless transitions. Everything else (timers, invoked actors, entry and exit actions, nesting, wildcards,
+ * inline guards) it refuses at load, because a feature that is ignored in silence is a machine that lies. Imports events and xstate
+ * only; never looks at a clock.
  */
 import type { AnyStateMachine } from 'xstate';
 
@@ -146,7 +147,7 @@ interface Args {
 type Guard = (args: Args) => boolean;
 /**
  * Gives the whole next context, or the very one that it was given where nothing differs. XState would take some members too and merge
- * them, which costs as much as all the rest of a step; the oracle test would see an assign that counts on it.
+ * them, which costs as much as all the rest of a step.
  */
 type Assignment = (args: Args) => unknown;
 interface Bound {
@@ -182,10 +183,12 @@ const bindRow = (
 const bindBranches = (machine: AnyStateMachine, branches: readonly Branch[]): readonly Bound[] =>
   branches.map(({ guard, actions, target }) => ({
     guard: guard === null ? null : guardOf(machine, guard),
-    assignments: actions.map((action) => assignmentOf(machine, action)),
+    assignments: actions.map((action) => assignmentOf(machine, action, sizeOf(machine))),
     target,
     eventless: undefined,
   }));
+
+const sizeOf = (machine: AnyStateMachine): number => Object.keys(machine.config.context as Raw).length;
 
 const bare = <T>(entries: readonly (readonly [string, T])[]): Readonly<Record<string, T>> =>
   Object.setPrototypeOf(Object.fromEntries(entries), null) as Readonly<Record<string, T>>;
@@ -196,12 +199,24 @@ function guardOf(machine: AnyStateMachine, name: string): Guard {
   return guard as Guard;
 }
 
-function assignmentOf(machine: AnyStateMachine, name: string): Assignment {
+function assignmentOf(machine: AnyStateMachine, name: string, size: number): Assignment {
   const action = machine.implementations.actions[name] as unknown as
     { type?: string; assignment?: unknown } | undefined;
   if (action?.type !== 'xstate.assign' || typeof action.assignment !== 'function')
     throw new NotCompilable(`action "${name}" must be an assign of one function`);
-  return action.assignment as Assignment;
+  return whole(action.assignment as Assignment, name, size);
+}
+
+/** What an assign gives is seen only when it is taken, so an assign of some members is refused then: for the first time, as counting costs. */
+function whole(assignment: Assignment, name: string, size: number): Assignment {
+  let seen = false;
+  return (args) => {
+    const context = assignment(args);
+    if (!seen && Object.keys(context as Raw).length < size)
+      throw new NotCompilable(`assign "${name}" must give the whole context: members it left out would be lost`);
+    seen = true;
+    return context;
+  };
 }
 
 function stepper<V extends string, C extends object, E extends { readonly type: string }>(
@@ -226,11 +241,14 @@ function firstOpen(branches: readonly Bound[], args: Args): Bound | undefined {
 
 /** Takes a branch and what follows of itself: their assigns change `args.context`. Returns where it comes to rest; `null`: where it was. */
 function follow(taken: Bound, args: Args): string | null {
-  let branch: Bound | undefined = taken;
-  for (let i = 0; i <= MAX_ALWAYS && branch !== undefined; i++) {
+  let branch = taken;
+  let value: string | null = null;
+  for (let i = 0; i <= MAX_ALWAYS; i++) {
     for (const assign of branch.assignments) args.context = assign(args);
-    if (branch.eventless === undefined) return branch.target;
-    branch = firstOpen(branch.eventless, args);
+    value = branch.target ?? value;
+    const next = branch.eventless === undefined ? undefined : firstOpen(branch.eventless, args);
+    if (next === undefined) return value;
+    branch = next;
   }
-  throw new NotCompilable(`eventless steps to "${taken.target ?? ''}" do not come to rest`);
+  throw new NotCompilable(`eventless steps to "${value ?? ''}" do not come to rest`);
 }

@@ -98,8 +98,8 @@ function alarmsOf(state: State): readonly Alarm[] {
 }
 
 /**
- * The state that was put by. Routes are read when somebody asks for them, so `bytes` must stay as they are. *Errors*: anything, for
- * bytes that are not a whole checkpoint of this version.
+ * The state that was put by. Routes are read when somebody asks for them, so `bytes` must stay as they are, and that they are those
+ * which were put by is for the log to know. *Errors*: anything, for bytes that are not a checkpoint of this version.
  */
 export function decodeCheckpoint(bytes: Uint8Array): Restored {
   const { value, late } = decodeColumns(bytes);

@@ -26,7 +26,7 @@ export function decodeColumns(bytes: Uint8Array): Read {
 
 /**
  * A map that reads each value when it is asked for, and its keys with the first one. Its methods are those of a Map, and whoever holds
- * it can't tell; only what looks behind them (`structuredClone`) would find the number of a row where nothing was read.
+ * it can't tell; only what looks behind them (`structuredClone`) would find nothing, or the numbers of rows.
  */
 export class LateMap<V extends object> extends Map<string, V> {
   /** Null once they are in place. */
@@ -149,7 +149,7 @@ class Reader {
 
   constructor(bytes: Uint8Array) {
     // A copy where it does not begin at a multiple of eight: numbers can be read in place only there.
-    const { buffer, byteOffset, length } = bytes.byteOffset % ALIGNMENT === 0 ? bytes : bytes.slice();
+    const { buffer, byteOffset, length } = bytes.byteOffset % ALIGNMENT === 0 ? bytes : new Uint8Array(bytes);
     const said = length < ALIGNMENT ? Infinity : new DataView(buffer, byteOffset).getUint32(0, true);
     if (!(ALIGNMENT + said <= length)) throw new RangeError('not columns: cut off in the header');
     const part = (at: number, size: number): string => decoder.decode(new Uint8Array(buffer, byteOffset + at, size));

@@ -29,7 +29,7 @@ export class Turn {
   readonly state: State;
   readonly position: number;
   // Lists, not sets: almost every turn touches one or two, and whoever reads them keys them anyway. A name may stand twice.
-  /** Routes whose record was replaced. */
+  /** Routes whose record was replaced, or must be looked at again. */
   readonly routes: RouteRecord[] = [];
   /** Accounts whose record was replaced or whose time has come. */
   readonly accounts: string[] = [];

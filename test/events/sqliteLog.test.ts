@@ -14,7 +14,9 @@ import {
   openSqliteLogReadOnly,
   type SqliteLog,
 } from '../../src/events/index.ts';
-import { openDatabase } from '../../src/events/sqliteConnection.ts';
+import { logError } from '../../src/events/logError.ts';
+import { openDatabase, prepareAll } from '../../src/events/sqliteConnection.ts';
+import { sqlTexts } from '../../src/events/sqlTexts.gen.ts';
 import { migrate } from '../../src/events/sqliteMigrate.ts';
 import { migrations } from '../../src/events/sqliteMigrations.ts';
 import { assertSqliteVersion, sharedFileSystem } from '../../src/events/storeFile.ts';
@@ -472,6 +474,19 @@ it('what is appended behind a segment goes on from its link', async () => {
   expect([...log.read()].map(({ position }) => position)).toEqual(
     Array.from({ length: 3_012 }, (_, index) => index + 1),
   );
+});
+
+it('every statement fits the tables', async () => {
+  const db = openDatabase(await written(), 'owner');
+  expect(Object.keys(prepareAll(db)).length).toBeGreaterThan(20);
+  expect(Object.values(sqlTexts).map((sql) => db.prepare(sql).source)).toEqual(Object.values(sqlTexts));
+  db.close();
+});
+
+it('a module that is missing is no disk that refuses', () => {
+  const missing: NodeJS.ErrnoException = new Error('Cannot find module');
+  missing.code = 'ERR_MODULE_NOT_FOUND';
+  expect(logError(missing, 'log.db')).toBe(missing);
 });
 
 it('a row by another program is a conflict, and neither is lost', async () => {

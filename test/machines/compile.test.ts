@@ -72,6 +72,26 @@ test('a step that changes nothing returns the very same standing', () => {
   expect(accountTable.step(accountTable.initial, { type: 'left' })).toBe(accountTable.initial);
 });
 
+test('an assign that gives some members only is refused when it is taken, not merged and not obeyed', () => {
+  const machine = setup({
+    types: { context: {} as { n: number; m: number }, events: {} as { type: 'go' } },
+    actions: { some: assign(({ context }) => ({ n: context.n + 1 })) },
+  }).createMachine({ context: { n: 0, m: 7 }, initial: 'a', states: { a: { on: { go: { actions: 'some' } } } } });
+  const table = compile<string, { n: number; m: number }, { type: 'go' }>(machine);
+  expect(() => table.step(table.initial, { type: 'go' })).toThrow(/"some" must give the whole context/);
+});
+
+test('where no eventless step is open it rests, as in XState', () => {
+  const machine = parts.createMachine({
+    context: { n: 0 },
+    initial: 'a',
+    states: { a: { on: { go: { target: 'b', actions: 'add' } } }, b: { always: { guard: 'isHigh', target: 'a' } } },
+  });
+  const { step, initial } = compile<string, { n: number }, { type: 'go' }>(machine);
+  expect(step(initial, { type: 'go' })).toEqual({ value: 'b', context: { n: 1 } });
+  expect(step({ value: 'a', context: { n: 1 } }, { type: 'go' })).toEqual({ value: 'a', context: { n: 2 } });
+});
+
 test('eventless steps that never come to rest are named, not followed for ever', () => {
   const loop = parts.createMachine({
     context: { n: 0 },

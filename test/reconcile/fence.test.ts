@@ -30,3 +30,12 @@ test.each<[string, (of: Fence) => Fence]>([
   expect(s.published).toEqual([]);
   expect([...s.state.anomalies.values()]).toMatchObject([{ type: 'fence-refused', connector: 'docs', count: 1 }]);
 });
+
+test('a route that is looked at twice in one event is refused once', () => {
+  const s = opened((fence) => ({ ...fence, connectionVersion: uint64(4) }));
+  const refused = (): number => [...s.state.anomalies.values()].reduce((sum, { count }) => sum + count, 0);
+  s.learn({ type: 'connector.toggled', data: { connector: 'docs', enabled: false } });
+  const before = refused();
+  s.learn({ type: 'connector.toggled', data: { connector: 'docs', enabled: true } });
+  expect(refused()).toBe(before + 1);
+});

@@ -80,6 +80,7 @@ test('the curated door is these names, and losing one is a breaking change', () 
       "BrokenChain",
       "LogConflict",
       "LogFileError",
+      "LogOutdated",
       "LogUnavailable",
       "LogUnreadable",
       "accountTable",
