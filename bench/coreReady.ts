@@ -1,6 +1,6 @@
 /**
  * From opening a log of many events that left 100,000 routes, to a reconciler that shows and owes what it should: 100 accounts that
- * have each been read with 1,000 connectors, the last one signed in. Lengths of log are taken in turns, because a start must not grow
+ * have each been read with 1,000 connectors, the last one signed in with all of its routes open. Lengths of log are taken in turns, because a start must not grow
  * with them: each time in a new process, as a daemon starts, and again in one that has started before.
  *
  * What a start puts off it has not saved. So beside it stands what comes next in a daemon: every connector is reported again, in one
@@ -9,28 +9,46 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { openSqliteLog, type Edge, type Fact, type SqliteLog } from '../src/events/index.ts';
-import { openReconciler, type Reconciler } from '../src/reconcile/index.ts';
+import { openReconciler, type Effect, type Reconciler } from '../src/reconcile/index.ts';
 import { uint64 } from '../src/events/index.ts';
 import { round, ROUNDS } from './measure.ts';
 
 const ACCOUNTS = 100;
 const CONNECTORS = Array.from({ length: 1_000 }, (_, i) => `connector-${String(i)}`);
 const EVENTS = (process.env['BENCH_READY'] ?? '100000,1000000').split(',').map(Number);
+const BEGIN_MS = 1_700_000_000_000;
 const DIGEST = 'sha256-4f9c0c1d6f5e4b7a8d3c2b1a09f8e7d6';
 
-function edge(): Edge {
+const LAST = `account-${String(ACCOUNTS - 1)}`;
+
+/** Time goes on from `fromMs`, so that what has waited for a moment is due at the start. */
+function edge(fromMs: number): Edge {
   let ids = 0;
   const run = process.hrtime.bigint();
   return {
-    now: () => 1_700_000_000_000 + ids * 10,
+    now: () => fromMs + ids * 10,
     newId: () => `event-${String(run)}-${String(ids++)}`,
     wake: () => () => undefined,
   };
 }
 
+/** Opens what the last account owes at once, and answers nothing else. */
+function perform(effect: Effect): Promise<Fact> {
+  if (effect.kind !== 'openRoute' || effect.account !== LAST) return new Promise<never>(() => undefined);
+  const { account, connector, generation, epoch } = effect;
+  const tools = { count: 12, digest: DIGEST };
+  return Promise.resolve({ type: 'route.opened', data: { account, connector, generation, epoch, tools } });
+}
+
 function start(log: SqliteLog): Reconciler {
-  const perform = (): Promise<Fact> => new Promise<never>(() => undefined);
-  return openReconciler({ log, perform, edge: edge(), package: '0.1.0', boot: 'boot' });
+  const [newest] = [...log.read(log.head)];
+  return openReconciler({
+    log,
+    perform,
+    edge: edge((newest?.at ?? BEGIN_MS) + 60_000),
+    package: '0.1.0',
+    boot: 'boot',
+  });
 }
 
 const install = (connector: string): Fact => ({
@@ -82,9 +100,10 @@ async function write(path: string, events: number): Promise<number> {
     engine.accept({ type: 'account.activated', data: { account, epoch } });
     engine.accept(snapshot(account, epoch, engine.position, 1));
   }
-  const last = `account-${String(ACCOUNTS - 1)}`;
+  // Each opening is an event of its own.
+  while (engine.table.size < CONNECTORS.length) await new Promise(setImmediate);
   for (let revision = 2; engine.position < events; revision += 1_000)
-    engine.accept(hints(last, revision, Math.min(1_000, events - engine.position)));
+    engine.accept(hints(LAST, revision, Math.min(1_000, events - engine.position)));
   await engine.close();
   const { head } = log;
   log.close();
@@ -179,7 +198,7 @@ export async function readyBench(folder: string): Promise<object> {
 
 async function runOnce([what, path = '']: readonly string[]): Promise<void> {
   process.stdout.write(JSON.stringify(what === 'settle' ? await settleOnce(path) : await startOnce(path)));
-  // The hands of this bench never finish.
+  // Most effects of this bench never end.
   process.exit();
 }
 if (process.argv[1] === import.meta.filename) await runOnce(process.argv.slice(2));
