@@ -28,7 +28,9 @@ export const sections: readonly Section[] = [
   },
   { name: 'logMutants', long: [...script, 'scripts/mutants.ts', 'log'] },
   { name: 'wireMutants', long: [...script, 'scripts/mutants.ts', 'wire'] },
-  { name: 'crashes', long: [...script, 'test/crash/run.ts', '--long'] },
+  { name: 'kills', long: [...script, 'test/crash/run.ts', '--long', 'kills'] },
+  { name: 'cuts', long: [...script, 'test/crash/run.ts', '--long', 'cuts'] },
+  { name: 'damage', long: [...script, 'test/crash/run.ts', '--long', 'damage'] },
   { name: 'golden', long: [...script, 'test/golden/versions.ts'] },
   { name: 'wire', long: [...tests, 'test/wire/hostile.test.ts', 'test/wire/crossings.test.ts'], env },
 ];

@@ -1,6 +1,6 @@
 /**
  * The crash table in its short form: a real log, killed, refused and cut off at points spread over everything it writes. The long form,
- * at every point, is `npm run proof -- crashes`.
+ * at every point, is `npm run proof -- kills cuts damage`.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

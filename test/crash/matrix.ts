@@ -39,7 +39,7 @@ export const matrix: readonly Row[] = [
   { name: 'no space, migrating', how: 'full', life: 'brief', short: 30, long: Infinity, ...held },
   { name: 'no sync works from here on', how: 'unsynced', life: 'whole', short: 20, long: Infinity, ...held },
   { name: 'no sync works, migrating', how: 'unsynced', life: 'brief', short: 12, long: Infinity, ...held },
-  { name: 'power cut', how: 'cut', life: 'whole', short: 250, long: 12_000, ...held },
+  { name: 'power cut', how: 'cut', life: 'whole', short: 250, long: 8_000, ...held },
   { name: 'power cut, migrating', how: 'cut', life: 'brief', short: 200, long: 4_000, ...held },
   {
     name: 'power cut after a failed sync',
@@ -75,7 +75,13 @@ export const matrix: readonly Row[] = [
     ...{ allows: ['held', 'detected'], needs: ['detected'] },
   },
   {
-    ...{ name: 'a bit flipped, compacted', how: 'bits', life: 'whole', short: 300, long: 20_000 },
+    ...{ name: 'a bit flipped, compacted', how: 'bits', life: 'whole', short: 300, long: 10_000 },
     ...{ allows: ['held', 'detected'], needs: ['detected'] },
   },
 ];
+
+/** What is tried together: the process dies or is refused, the machine does, or what lay on the disk is not what was written. */
+export const groupOf = ({ how }: Row): 'kills' | 'cuts' | 'damage' => {
+  if (how === 'frames' || how === 'bits') return 'damage';
+  return how.startsWith('cut') ? 'cuts' : 'kills';
+};

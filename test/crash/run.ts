@@ -1,12 +1,13 @@
 /**
  * `node --import tsx test/crash/run.ts [--long] [--json] [ROW …]`: works the crash table out, with a line per row, and exits 1 when
- * something was lost, or a control lost nothing. Starts itself once more with the shim preloaded.
+ * something was lost, or a control lost nothing. A ROW is a name or a group: kills, cuts, damage. Starts itself once more with the shim
+ * preloaded.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { matrix, type Row } from './matrix.ts';
+import { groupOf, matrix, type Row } from './matrix.ts';
 import type { Verdict } from './judge.ts';
 import { Place } from './place.ts';
 import { pointsOf } from './points.ts';
@@ -28,6 +29,8 @@ export interface Worked {
   readonly cpuSeconds: number;
   readonly seconds: number;
 }
+
+const isWanted = (row: Row): boolean => names.length === 0 || names.includes(row.name) || names.includes(groupOf(row));
 
 async function work(place: Place, row: Row): Promise<Worked> {
   const verdicts = { held: 0, lost: 0, detected: 0, wrong: 0 };
@@ -56,7 +59,7 @@ async function table(shim: string): Promise<readonly Worked[]> {
   const place = await Place.open(shim, new Control(process.env['CRASH_CONTROL']!));
   const done: Worked[] = [];
   try {
-    for (const row of matrix.filter(({ name }) => names.length === 0 || names.includes(name))) {
+    for (const row of matrix.filter(isWanted)) {
       const worked = await work(place, row);
       done.push(worked);
       process.stderr.write(`${lineOf(worked)}\n`);
