@@ -183,12 +183,10 @@ const bindRow = (
 const bindBranches = (machine: AnyStateMachine, branches: readonly Branch[]): readonly Bound[] =>
   branches.map(({ guard, actions, target }) => ({
     guard: guard === null ? null : guardOf(machine, guard),
-    assignments: actions.map((action) => assignmentOf(machine, action, sizeOf(machine))),
+    assignments: wholeAssignments(machine, actions),
     target,
     eventless: undefined,
   }));
-
-const sizeOf = (machine: AnyStateMachine): number => Object.keys(machine.config.context as Raw).length;
 
 const bare = <T>(entries: readonly (readonly [string, T])[]): Readonly<Record<string, T>> =>
   Object.setPrototypeOf(Object.fromEntries(entries), null) as Readonly<Record<string, T>>;
@@ -199,24 +197,31 @@ function guardOf(machine: AnyStateMachine, name: string): Guard {
   return guard as Guard;
 }
 
-function assignmentOf(machine: AnyStateMachine, name: string, size: number): Assignment {
+function assignmentOf(machine: AnyStateMachine, name: string): Assignment {
   const action = machine.implementations.actions[name] as unknown as
     { type?: string; assignment?: unknown } | undefined;
   if (action?.type !== 'xstate.assign' || typeof action.assignment !== 'function')
     throw new NotCompilable(`action "${name}" must be an assign of one function`);
-  return whole(action.assignment as Assignment, name, size);
+  return action.assignment as Assignment;
 }
 
-/** What an assign gives is seen only when it is taken, so an assign of some members is refused then: for the first time, as counting costs. */
-function whole(assignment: Assignment, name: string, size: number): Assignment {
-  let seen = false;
-  return (args) => {
-    const context = assignment(args);
-    if (!seen && Object.keys(context as Raw).length < size)
-      throw new NotCompilable(`assign "${name}" must give the whole context: members it left out would be lost`);
-    seen = true;
-    return context;
-  };
+/**
+ * What an assign gives is seen only when it is taken. So one that gives some members only is refused then, and each is looked at once:
+ * counting costs as much as a step.
+ */
+function wholeAssignments(machine: AnyStateMachine, names: readonly string[]): readonly Assignment[] {
+  const size = Object.keys(machine.config.context as Raw).length;
+  const bound = names.map((name, index): Assignment => {
+    const assignment = assignmentOf(machine, name);
+    return (args) => {
+      const context = assignment(args);
+      if (Object.keys(context as Raw).length < size)
+        throw new NotCompilable(`assign "${name}" must give the whole context: members it left out would be lost`);
+      bound[index] = assignment;
+      return context;
+    };
+  });
+  return bound;
 }
 
 function stepper<V extends string, C extends object, E extends { readonly type: string }>(

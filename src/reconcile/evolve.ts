@@ -58,11 +58,13 @@ function passTime(turn: Turn, alarms: readonly Alarm[]): void {
 /** What the fence has to refuse, belief should have refused: somebody should look. */
 function watchFence(turn: Turn): void {
   const { state } = turn;
-  for (const [index, route] of turn.routes.entries()) {
+  let refused: Set<RouteRecord> | undefined;
+  for (const route of turn.routes) {
     const { account, connector } = route;
     if (!isFenced(state, route) || findRoute(state, account, connector) !== route) continue;
     // Looked at twice is refused once.
-    if (turn.routes.indexOf(route) === index) turn.anomaly('fence-refused', account, connector);
+    if (refused?.has(route) !== true) turn.anomaly('fence-refused', account, connector);
+    refused = (refused ?? new Set()).add(route);
   }
 }
 
