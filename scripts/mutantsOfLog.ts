@@ -14,6 +14,7 @@ const mutant = (law: Law, file: string, name: string, find: string, replace: str
 const log = 'events/sqliteLog';
 const compaction = 'events/compaction';
 const checkpoints = 'events/checkpoints';
+const body = 'events/segmentBody';
 const logFile = 'events/logFile';
 
 export const logMutants: readonly Required<TestedMutant>[] = [
@@ -53,6 +54,16 @@ export const logMutants: readonly Required<TestedMutant>[] = [
   mutant('L13', 'sqliteLog', 'compacted-in-the-old-format', 'if (length > 0) connection.db.pragma(`user_version = ${COMPACTED_FORMAT}`);', '', compaction), // prettier-ignore
   mutant('L13', 'sqliteMigrate', 'migration-lowers-the-format', "if (Number(db.pragma('user_version', { simple: true })) < format) db", 'db', compaction), // prettier-ignore
   mutant('L13', 'sqlitePacks', 'damaged-pack-is-written-back', "if (!holds(segment)) throw new BrokenChain(first, 'the pack is damaged');", '', compaction), // prettier-ignore
+  mutant(
+    'L13',
+    'segmentBody',
+    'payload-is-listed-as-json-would-write-it',
+    ' || JSON.stringify(data) !== payload',
+    '',
+    body,
+  ),
+  mutant('L13', 'segmentBody', 'listed-member-is-lost-by-its-name', 'Object.fromEntries(places)', 'Object.assign({}, ...places.map(([at, place]) => ({ [at as string]: place })))', body), // prettier-ignore
+  mutant('L13', 'segmentBody', 'times-of-a-segment-do-not-add-up', 'at += later[index]!', 'at = later[index]!', body),
   mutant('L13', 'fileBatch', 'link-of-a-file-is-not-compared', "headers.join('')) !== link)", "headers.join('')) === '')", logFile), // prettier-ignore
   mutant('L13', 'fileBatch', 'payload-of-a-file-is-not-compared', 'if (payloadHash !== null && payloadHash !== hash)', "if (payloadHash === '')", logFile), // prettier-ignore
   mutant('L13', 'fileBatch', 'file-may-end-early', 'if (head !== undefined && head !== this.#next - 1)', 'if (head === -1)', logFile), // prettier-ignore

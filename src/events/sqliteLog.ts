@@ -42,7 +42,7 @@ import type { SealedSegment } from './sqliteSegments.ts';
 import { assertStoreFile, bytesOf, prepareStoreFile } from './storeFile.ts';
 
 /** Segments that one rest seals at most: it must not hold up a turn. */
-const REST_SEGMENTS = 10;
+const REST_SEGMENTS = 5;
 
 export interface SqliteLogOptions {
   /** Rules version stamped on every event; the catalogue's own when absent. */

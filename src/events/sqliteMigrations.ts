@@ -9,6 +9,7 @@ export const migrations: Readonly<Record<(typeof migrationNames)[number], Migrat
   '0002-checkpoints': { up: createCheckpoints },
   '0003-segments': { up: createSegments },
   '0004-packs': { up: addPacks },
+  '0005-columns': { up: dropSegments },
 };
 
 async function createTables(db: Kysely<LogTables>): Promise<void> {
@@ -84,4 +85,12 @@ async function createSegments(db: Kysely<LogTables>): Promise<void> {
 
 async function addPacks(db: Kysely<LogTables>): Promise<void> {
   await db.schema.alterTable('segmentParts').addColumn('packed', 'blob').execute();
+}
+
+/** Segments had another form before. They are copies, and the next rest makes them anew; but a pack is all there is. */
+async function dropSegments(db: Kysely<LogTables>): Promise<void> {
+  const packed = await db.selectFrom('segmentParts').select('first').where('packed', 'is not', null).limit(1).execute();
+  if (packed.length > 0) throw new Error('it was compacted before that was released');
+  await db.deleteFrom('segmentParts').execute();
+  await db.deleteFrom('segments').execute();
 }

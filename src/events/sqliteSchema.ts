@@ -13,7 +13,13 @@ export const FORMAT = 1;
 export const COMPACTED_FORMAT = 2;
 
 /** What a file has to have seen, in this order; see sqliteMigrations.ts. */
-export const migrationNames = ['0001-events', '0002-checkpoints', '0003-segments', '0004-packs'] as const;
+export const migrationNames = [
+  '0001-events',
+  '0002-checkpoints',
+  '0003-segments',
+  '0004-packs',
+  '0005-columns',
+] as const;
 
 export interface LogTables {
   /**

@@ -8,6 +8,7 @@ import { hash } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
 import type { ChainPoint } from './chain.ts';
 import type { RawEvent } from './parse.ts';
+import { bodyOf, openBody } from './segmentBody.ts';
 import type { StoredRow } from './sqliteSchema.ts';
 
 const SEGMENT_EVENTS = 600;
@@ -24,10 +25,7 @@ export interface Segment {
   readonly hash: string;
 }
 
-/**
- * Some of a segment's events, from position `first` on. JSON: the words, then of each event [type, data, id, at, cause, schema,
- * rules], type and rules being places among the words.
- */
+/** Some of a segment's events, from position `first` on; `body` is as segmentBody.ts writes it. */
 export interface Part {
   readonly first: number;
   readonly body: string;
@@ -55,17 +53,6 @@ export interface SealedSegment extends Segment {
   readonly parts: readonly Part[];
 }
 
-type Body = readonly [words: readonly string[], events: readonly SealedEvent[]];
-type SealedEvent = readonly [
-  type: number,
-  data: Readonly<Record<string, unknown>> | null,
-  id: string,
-  at: number,
-  cause: number | null,
-  schema: number,
-  rules: number,
-];
-
 /**
  * Cuts checked rows, those of `verifiedRows` after `start`, into segments. What is too short for one at the end is left for another
  * time, unless the end is `at`: of a segment that is made anew, and may have lost a payload since.
@@ -88,25 +75,12 @@ export function* segmentsOf(
       const [last, link] = [row[0], row[7]];
       const isFull = last - first + 1 >= SEGMENT_EVENTS || parts.length > 0 || last === at;
       if (characters < PART_CHARACTERS && (link === null || !isFull)) continue;
-      parts.push(partOf(rows, word));
+      parts.push({ first: rows[0]![0], body: bodyOf(rows, word) });
       [rows, characters] = [[], 0];
       if (link === null) continue;
       yield seal({ first, last, before, link }, parts);
       [first, before, parts] = [last + 1, link, []];
     }
-}
-
-/** The payloads go in as text; their hashes were checked a moment ago. */
-function partOf(rows: readonly StoredRow[], word: (number: number) => string): Part {
-  const words: string[] = [];
-  const placeOf = (number: number): number => {
-    const place = words.indexOf(word(number));
-    return place >= 0 ? place : words.push(word(number)) - 1;
-  };
-  const events = rows.map(([, id, at, cause, type, schema, rules, , , payload]) => {
-    return `[${placeOf(type)},${payload},${JSON.stringify(id)},${at},${cause},${schema},${placeOf(rules)}]`;
-  });
-  return { first: rows[0]![0], body: `[${JSON.stringify(words)},[${events.join(',')}]]` };
 }
 
 function seal(segment: Omit<Segment, 'hash'>, parts: readonly Part[]): SealedSegment {
@@ -119,12 +93,7 @@ export function holds(segment: SealedSegment): boolean {
 }
 
 /** The events of a part of a segment that holds. */
-export function openPart({ first, body }: Part): readonly RawEvent[] {
-  const [words, events] = JSON.parse(body) as Body;
-  return events.map(([type, data, id, at, cause, schema, rules], index) => {
-    return { position: first + index, type: words[type]!, data, id, at, cause, schema, rules: words[rules]! };
-  });
-}
+export const openPart = ({ first, body }: Part): readonly RawEvent[] => openBody(body, first);
 
 function hashSegment({ first, last, before, link }: Omit<Segment, 'hash'>, parts: readonly Part[]): string {
   const bodies = parts.map((part) => `${part.first} ${hash('sha256', part.body, 'hex')}`);

@@ -308,11 +308,25 @@ it('a log of an older version is not taken for a damaged one by a reader, who ca
   const log = await opened();
   log.append(eventsOf(1));
   log.close();
-  change(
-    log.path,
-    `delete from kysely_migration where name = '0004-packs'; alter table segmentParts drop column packed`,
-  );
+  change(log.path, `delete from kysely_migration where name >= '0004'; alter table segmentParts drop column packed`);
   await expect(openSqliteLogReadOnly(log.path)).rejects.toThrow(LogOutdated);
   const owner = await opened(log.path);
   expect([owner.head, owner.verify().broken]).toEqual([1, null]);
+});
+
+it('segments in the form of before are dropped and made anew, and a pack in that form is not lost but refused', async () => {
+  const log = await uneventful();
+  const read = [...log.read()];
+  log.close();
+  const older = `delete from kysely_migration where name = '0005-columns'; update segmentParts set body = '[[],[]]'`;
+  change(log.path, older);
+  const owner = await opened(log.path);
+  while (owner.rest());
+  expect([[...owner.read()], owner.verify().broken]).toEqual([read, null]);
+  owner.compact(foldOf);
+  owner.close();
+  change(log.path, older);
+  await expect(openSqliteLog(log.path)).rejects.toThrow(
+    /compacted before that was released.*the version that wrote it/,
+  );
 });
