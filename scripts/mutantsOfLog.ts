@@ -49,9 +49,9 @@ export const logMutants: readonly Required<TestedMutant>[] = [
   mutant('L13', 'sqliteCheckpoints', 'state-of-another-log-is-loaded', 'linkAt(connection, position) === link && ', '', checkpoints), // prettier-ignore
   mutant('L13', 'sqliteCheckpoints', 'damaged-state-is-loaded', ' && digestOf(bytes) === digest', '', checkpoints),
   mutant('L13', 'sqlTexts.gen', 'state-of-another-program-is-loaded', 'where \\"key\\" = ?', 'where \\"key\\" >= ?', checkpoints), // prettier-ignore
-  mutant('L13', 'sqliteLog', 'compaction-is-not-proven', 'if (this.#proven(proof) !== before)', "if (before === '')", compaction), // prettier-ignore
+  mutant('L13', 'sqliteRewrite', 'compaction-is-not-proven', 'if (proven(file, proof) !== before)', "if (before === '')", compaction), // prettier-ignore
   mutant('L13', 'sqlitePacks', 'packs-are-not-compared-with-rows', 'isPackable(part) && isLike(connection, part)', 'isPackable(part)', compaction), // prettier-ignore
-  mutant('L13', 'sqliteLog', 'compacted-in-the-old-format', 'if (length > 0) connection.db.pragma(`user_version = ${COMPACTED_FORMAT}`);', '', compaction), // prettier-ignore
+  mutant('L13', 'sqliteRewrite', 'compacted-in-the-old-format', 'if (length > 0) connection.db.pragma(`user_version = ${COMPACTED_FORMAT}`);', '', compaction), // prettier-ignore
   mutant('L13', 'sqliteMigrate', 'migration-lowers-the-format', "if (Number(db.pragma('user_version', { simple: true })) < format) db", 'db', compaction), // prettier-ignore
   mutant('L13', 'sqlitePacks', 'damaged-pack-is-written-back', "if (!holds(segment)) throw new BrokenChain(first, 'the pack is damaged');", '', compaction), // prettier-ignore
   mutant(
@@ -71,10 +71,11 @@ export const logMutants: readonly Required<TestedMutant>[] = [
 
   // What is to be forgotten is gone, and what is handed over names nobody.
   mutant('L16', 'sqliteConnection', 'forgotten-bytes-stay', "db.pragma('secure_delete = ON')", "db.pragma('secure_delete = OFF')", log), // prettier-ignore
-  mutant('L16', 'sqliteLog', 'redacted-payload-stays-in-its-segment', 'if (segment !== undefined) dropSegment(connection, segment);', '', log), // prettier-ignore
-  mutant('L16', 'sqliteLog', 'redacted-payload-stays-in-its-pack', '  connection.deleteParts.run(segment.first);\n', '', compaction), // prettier-ignore
-  mutant('L16', 'sqliteLog', 'redacted-payload-stays-in-the-wal', '      emptyWal(connection);\n    });\n  }\n\n  #forget', '    });\n  }\n\n  #forget', log), // prettier-ignore
-  mutant('L16', 'sqliteLog', 'redacted-payload-stays-in-a-state', '      dropCheckpoints(connection);\n', '', checkpoints), // prettier-ignore
+  mutant('L16', 'sqliteRewrite', 'redacted-payload-stays-in-its-segment', 'if (segment !== undefined) dropSegment(connection, segment);', '', log), // prettier-ignore
+  mutant('L16', 'sqliteRewrite', 'redacted-payload-stays-in-its-pack', '  connection.deleteParts.run(segment.first);\n', '', compaction), // prettier-ignore
+  mutant('L16', 'sqliteRewrite', 'redacted-payload-stays-in-the-wal', 'connection.commit.run();\n    return emptyWal(connection);', 'connection.commit.run();\n    return true;', log), // prettier-ignore
+  mutant('L16', 'sqliteRewrite', 'redaction-beside-a-reader-is-unsaid', 'commit.run();\n    return emptyWal(connection);', 'commit.run();\n    emptyWal(connection);\n    return true;', log), // prettier-ignore
+  mutant('L16', 'sqliteRewrite', 'redacted-payload-stays-in-a-state', '    dropCheckpoints(connection);\n', '', checkpoints), // prettier-ignore
   mutant('L16', 'exportLog', 'redacted-file-keeps-the-salt', '...(!redacted && { salt: log.salt })', 'salt: log.salt', logFile), // prettier-ignore
   mutant('L16', 'exportLog', 'newer-payload-is-redacted-as-todays', "schema <= SCHEMA ? type : ''", 'schema > 0 ? type : type', logFile), // prettier-ignore
   mutant('L16', 'redact', 'unknown-payload-is-handed-over', ': onlyConnector(data));', ': (walk(data) as Json));', logFile), // prettier-ignore

@@ -2,13 +2,13 @@
  * The log on disk: SQLite in WAL mode, one owner, every commit synced before it is acknowledged. DESIGN 5.6.
  *
  * No event is ever read without its batch being checked, and `verify` checks all of them; so opening checks only the end of the chain,
- * and a long log opens as fast as a short one. After a failed write the connection is
- * given up (an fsync that failed once may report success the next time while the data is gone) and the file is opened anew.
+ * and a long log opens as fast as a short one. After a failed write the connection is given up (an fsync that failed once may report
+ * success the next time while the data is gone) and the file is opened anew.
  */
 import type { Database } from 'better-sqlite3';
 import { makeBatch, type Batch } from './batch.ts';
 import { eventTypes, RULES, SCHEMA, type LoggedEvent, type NewEvent } from './catalogue.ts';
-import { BrokenChain, hashPayload, isWord, type LogRow, type RowSource } from './chain.ts';
+import { isWord, type LogRow, type RowSource } from './chain.ts';
 import { acquireLock } from './lock.ts';
 import {
   LogConflict,
@@ -32,17 +32,12 @@ import {
   type LogSettings,
 } from './sqliteConnection.ts';
 import { codeOf, isLogError, logError } from './logError.ts';
-import { dropCheckpoints, loadCheckpoint, saveCheckpoint } from './sqliteCheckpoints.ts';
+import { loadCheckpoint, saveCheckpoint } from './sqliteCheckpoints.ts';
 import { lacking, migrate } from './sqliteMigrate.ts';
-import { check, emptyWal, OwnedConnection, rollBack, settle } from './sqliteOwner.ts';
-import { isPacked, packSegment, unpackSegment } from './sqlitePacks.ts';
+import { check, OwnedConnection, rollBack, settle } from './sqliteOwner.ts';
 import { SqliteReader } from './sqliteReader.ts';
-import { COMPACTED_FORMAT } from './sqliteSchema.ts';
-import type { SealedSegment } from './sqliteSegments.ts';
-import { assertStoreFile, bytesOf, prepareStoreFile } from './storeFile.ts';
-
-/** Segments that one rest seals at most: it must not hold up a turn. */
-const REST_SEGMENTS = 5;
+import { compact, redact, seal, type Compaction, type OwnedFile } from './sqliteRewrite.ts';
+import { assertStoreFile, prepareStoreFile } from './storeFile.ts';
 
 export interface SqliteLogOptions {
   /** Rules version stamped on every event; the catalogue's own when absent. */
@@ -65,21 +60,13 @@ export interface SqliteLog extends Required<EventLog>, RowSource {
    * not be made smaller, which takes as much room as it will have, in its folder and in that for temporary files.
    */
   compact(proof: (log: LogReader) => string): Compaction;
-  /** Takes an event's payload out of the file for good. Its hash stays, so the chain holds; the event is read as unknown. */
-  redact(position: number): void;
+  /**
+   * Takes an event's payload out of the file for good. Its hash stays, so the chain holds; the event is read as unknown. Says whether
+   * its bytes have gone by now: where another program is reading, they go with the first rest after it is done.
+   */
+  redact(position: number): boolean;
   /** What holds of the connection right now. */
   settings(): LogSettings;
-}
-
-/** What a compaction did. */
-export interface Compaction {
-  /** Sealed segments that were packed now: those of an earlier compaction stay as they are. */
-  readonly segments: number;
-  /** Of the file and its WAL. */
-  readonly bytesBefore: number;
-  readonly bytesAfter: number;
-  /** `false`: another program reads the log, and the file gets smaller once it is done. */
-  readonly settled: boolean;
 }
 
 /** A log on disk, read beside its owner. */
@@ -148,6 +135,7 @@ class OwnedLog implements SqliteLog {
   readonly #unlock: () => void;
   readonly #owned: OwnedConnection;
   readonly #reader: SqliteReader;
+  readonly #file: OwnedFile;
   /** Number of each word, as rows hold it. */
   readonly #numbers: ReadonlyMap<string, number>;
 
@@ -158,6 +146,7 @@ class OwnedLog implements SqliteLog {
     this.#owned = new OwnedConnection(path, connection);
     this.#reader = new SqliteReader(path, () => this.#owned.get());
     this.salt = this.#reader.salt;
+    this.#file = { path, salt: this.salt, owned: this.#owned, reader: this.#reader };
     this.#owned.acknowledged = check(path, connection);
     this.#numbers = learnWords(connection, [...eventTypes, rules]);
   }
@@ -203,95 +192,21 @@ class OwnedLog implements SqliteLog {
   }
 
   compact(proof: (log: LogReader) => string): Compaction {
-    const bytesBefore = bytesOf(this.path);
-    while (this.#seal());
-    const before = this.#proven(proof);
-    const segments = this.#owned.write((connection) => {
-      connection.begin.run();
-      const packed = this.#pack(connection);
-      if (this.#proven(proof) !== before)
-        throw new LogUnreadable(`${this.path} would say something else once compacted: it is as before, report it`);
-      connection.commit.run();
-      return packed;
-    });
-    const settled = this.#shrink();
-    return { segments, bytesBefore, bytesAfter: bytesOf(this.path), settled };
+    return compact(this.#file, () => proof(this));
   }
 
-  /** What was packed is packed by now, whatever becomes of this. Says whether the file is as small as it gets. */
-  #shrink(): boolean {
-    try {
-      return this.#owned.write((connection) => {
-        // First of all it may need the room that the packs have taken up there.
-        emptyWal(connection);
-        connection.db.exec('vacuum');
-        return emptyWal(connection);
-      });
-    } catch (error) {
-      if (!(error instanceof LogUnavailable)) throw error;
-      const next = 'free space there and in the folder for temporary files, then compact it again';
-      throw new LogUnavailable(`${this.path} is packed, but not smaller yet (${error.message}): ${next}`, {
-        cause: error,
-      });
-    }
-  }
-
-  /** What the log says: its chain, which binds every payload, and what a fold makes of it. *Errors*: {@link BrokenChain}. */
-  #proven(proof: (log: LogReader) => string): string {
-    const { broken, ...chain } = this.verify();
-    if (broken !== null) throw new BrokenChain(broken.position, broken.reason);
-    return JSON.stringify([chain, proof(this)]);
-  }
-
-  #pack(connection: Connection): number {
-    const { length } = connection.unpackedSegments.all().filter((first) => {
-      // One at a time: together they are as large as the log.
-      const segment = this.#reader.segmentAt(first);
-      return segment !== undefined && packSegment(connection, segment);
-    });
-    if (length > 0) connection.db.pragma(`user_version = ${COMPACTED_FORMAT}`);
-    return length;
-  }
-
-  redact(position: number): void {
+  redact(position: number): boolean {
     assertMarkable(position, this.head);
-    this.#owned.write((connection) => {
-      // They were folded from what is to be forgotten.
-      dropCheckpoints(connection);
-      connection.begin.run();
-      const segment = this.#reader.segmentAt(position);
-      if (segment !== undefined) dropSegment(connection, segment);
-      this.#forget(connection, position);
-      const again = segment && this.#reader.sealedAgain(segment);
-      if (again !== undefined) putSegment(connection, again);
-      connection.commit.run();
-      emptyWal(connection);
-    });
-  }
-
-  #forget(connection: Connection, position: number): void {
-    const row = connection.eventsFrom.get(position, 1)!;
-    if (isPacked(row)) throw new BrokenChain(position, 'its pack is lost');
-    if (row[9] !== null) connection.redact.run(hashPayload(this.salt, row[9]), null, position);
+    return redact(this.#file, position);
   }
 
   rest(): boolean {
     try {
-      return this.#seal();
+      return seal(this.#file);
     } catch (error) {
       if (isLogError(error)) return false;
       throw error;
     }
-  }
-
-  #seal(): boolean {
-    let sealed = 0;
-    for (const segment of this.#reader.sealable()) {
-      if (sealed++ === REST_SEGMENTS) break;
-      this.#owned.write((connection) => insertSegment(connection, segment));
-    }
-    this.#owned.write(emptyWal);
-    return sealed > REST_SEGMENTS;
   }
 
   read(from?: number): Iterable<RecordedEvent> {
@@ -361,23 +276,6 @@ function learnWords(connection: Connection, wanted: readonly string[]): Readonly
   for (const word of missing) insertWord.run(word);
   if (missing.length > 0) commit.run();
   return new Map(words.all().map(({ text, number }) => [text, number]));
-}
-
-function insertSegment(connection: Connection, segment: SealedSegment): void {
-  connection.begin.run();
-  putSegment(connection, segment);
-  connection.commit.run();
-}
-
-function putSegment(connection: Connection, { first, last, before, link, hash, parts }: SealedSegment): void {
-  connection.insertSegment.run(first, last, before, link, hash);
-  for (const part of parts) connection.insertPart.run(part.first, first, part.body);
-}
-
-function dropSegment(connection: Connection, segment: SealedSegment): void {
-  unpackSegment(connection, segment);
-  connection.deleteParts.run(segment.first);
-  connection.deleteSegment.run(segment.first);
 }
 
 function idsOf(events: readonly NewEvent[]): readonly string[] {

@@ -462,10 +462,22 @@ it('a payload that is redacted leaves its segment too', async () => {
   const log = await opened();
   log.append([event(activated('canary-account')), ...eventsOf(700)]);
   while (log.rest());
-  log.redact(1);
+  expect(log.redact(1)).toBe(true);
   expect([...log.read()].filter(isUnknown)).toHaveLength(1);
   expect(readFileSync(log.path).includes('canary-account')).toBe(false);
   expect([log.rest(), log.verify().broken]).toEqual([false, null]);
+});
+
+it('redacting beside a reader says that the bytes are still there, and the next rest takes them', async () => {
+  const log = await opened();
+  log.append([event(activated('canary-account')), ...eventsOf(5)]);
+  const isThere = (): boolean => ['', '-wal'].some((file) => readFileSync(log.path + file).includes('canary-account'));
+  const reader = new Database(log.path, { readonly: true });
+  reader.exec('begin; select * from events limit 1');
+  expect([log.redact(1), isThere()]).toEqual([false, true]);
+  reader.close();
+  log.rest();
+  expect(isThere()).toBe(false);
 });
 
 it('what is appended behind a segment goes on from its link', async () => {
