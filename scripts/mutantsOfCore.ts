@@ -348,6 +348,24 @@ export const mutants: readonly Mutant[] = [
   byTest(
     mutant(
       'L9',
+      'unknown-line-counts-as-a-known-one',
+      'reconcile/foldSnapshot.ts',
+      'if (route !== undefined) known += 1;',
+      'known += 1;',
+    ),
+  ),
+  byTest(
+    mutant(
+      'L9',
+      'silence-is-heard-of-nobody-alone',
+      'reconcile/foldSnapshot.ts',
+      'complete && known < routes.size',
+      'complete && known === 0',
+    ),
+  ),
+  byTest(
+    mutant(
+      'L9',
       'outcome-that-changed-nothing-ends-it',
       engine,
       '    if (!this.#ended)\n      this.#perform(',

@@ -94,7 +94,9 @@ const sqlTexts = {
   lastSegment: text(
     write.selectFrom('segments').select(['last as position', 'link as link']).orderBy('first', 'desc').limit(1),
   ),
-  segmentAt: text(write.selectFrom('segments').select('first').where('first', '<=', 0).where('last', '>=', 0)),
+  segmentBefore: text(
+    write.selectFrom('segments').select('first').where('first', '<=', 0).orderBy('first', 'desc').limit(1),
+  ),
   insertSegment: text(write.insertInto('segments').values({ first: 0, last: 0, before: '', link: '', hash: '' })),
   deleteSegment: text(write.deleteFrom('segments').where('first', '=', 0)),
   partsBetween: text(
@@ -130,6 +132,12 @@ const sqlTexts = {
   packPart: text(write.updateTable('segmentParts').set({ body: '', packed: new Uint8Array() }).where('first', '=', 0)),
   setPayload: text(write.updateTable('events').set({ payload: '' }).where('position', '=', 0)),
   deleteParts: text(write.deleteFrom('segmentParts').where('segment', '=', 0)),
+  /** Copies alone: the rows have what they say. */
+  deleteUnpackedParts: text(write.deleteFrom('segmentParts').where('segment', '=', 0).where('packed', 'is', null)),
+  /** Which segment the last part before a position says that it belongs to. */
+  segmentOfPart: text(
+    write.selectFrom('segmentParts').select('segment').where('first', '<=', 0).orderBy('first', 'desc').limit(1),
+  ),
   salt: text(write.selectFrom('origin').select('salt').where('one', '=', 1)),
   checkpoints: text(
     write

@@ -14,8 +14,9 @@ export interface LogReader {
   /** Position of the newest event; 0 when the log is empty. */
   readonly head: number;
   /**
-   * Events from `from` (inclusive) to the head at the first step, oldest first, each only after the chain of its batch has been
-   * checked. Lazy; a log may be appended to between two steps, not within one. *Errors*: {@link LogUnreadable} at the first batch that does not hold.
+   * Events from `from` (inclusive) to the head at the first step, oldest first, each only after the chain of its batch, or the hash of
+   * a copy that was sealed from it, has been checked. Lazy; a log may be appended to between two steps, not within one. *Errors*:
+   * {@link LogUnreadable} at the first batch that does not hold.
    */
   read(from?: number): Iterable<RecordedEvent>;
   /** State hashes kept so far, oldest first. */
@@ -52,6 +53,7 @@ export interface EventLog extends LogReader {
 export interface Checkpoint {
   readonly position: number;
   readonly key: string;
+  /** Those of a loaded one are read little by little, as long as the state is in use: nobody may write to them. */
   readonly bytes: Uint8Array;
 }
 

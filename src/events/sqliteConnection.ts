@@ -41,12 +41,14 @@ export interface Connection {
   readonly marks: Statement<[], { position: number; stateHash: string }>;
   readonly segmentFrom: Statement<[position: number, limit: 1], Segment>;
   readonly lastSegment: Statement<[limit: 1], ChainPoint>;
-  readonly segmentAt: Statement<[position: number, position: number], number>;
+  readonly segmentBefore: Statement<[position: number, limit: 1], number>;
   readonly insertSegment: Statement<[first: number, last: number, before: string, link: string, hash: string]>;
   readonly deleteSegment: Statement<[first: number]>;
   readonly partsBetween: Statement<[first: number, last: number], StoredPart>;
   readonly insertPart: Statement<[first: number, segment: number, body: string]>;
   readonly deleteParts: Statement<[segment: number]>;
+  readonly deleteUnpackedParts: Statement<[segment: number]>;
+  readonly segmentOfPart: Statement<[position: number, limit: 1], number>;
   readonly unpackedSegments: Statement<[], number>;
   readonly packPart: Statement<[body: '', packed: Uint8Array, first: number]>;
   readonly setPayload: Statement<[payload: string | null, position: number]>;
@@ -124,11 +126,13 @@ export function prepareStatements(db: Database.Database): Connection {
     marks: () => db.prepare(sqlTexts.marks),
     segmentFrom: () => db.prepare(sqlTexts.segmentFrom),
     lastSegment: () => db.prepare(sqlTexts.lastSegment),
-    segmentAt: () => plucked(sqlTexts.segmentAt),
+    segmentBefore: () => plucked(sqlTexts.segmentBefore),
     insertSegment: () => db.prepare(sqlTexts.insertSegment),
     partsBetween: () => db.prepare(sqlTexts.partsBetween),
     insertPart: () => db.prepare(sqlTexts.insertPart),
     deleteParts: () => db.prepare(sqlTexts.deleteParts),
+    deleteUnpackedParts: () => db.prepare(sqlTexts.deleteUnpackedParts),
+    segmentOfPart: () => plucked(sqlTexts.segmentOfPart),
     unpackedSegments: () => plucked(sqlTexts.unpackedSegments),
     packPart: () => db.prepare(sqlTexts.packPart),
     setPayload: () => db.prepare(sqlTexts.setPayload),

@@ -1,8 +1,8 @@
 /**
  * The log on disk: SQLite in WAL mode, one owner, every commit synced before it is acknowledged. DESIGN 5.6.
  *
- * No event is ever read without its batch being checked, and `verify` checks all of them; so opening checks only the end of the chain,
- * and a long log opens as fast as a short one. After a failed write the connection is given up (an fsync that failed once may report
+ * No event is ever read without its batch being checked, or the hash of the copy that was sealed from it; `verify` holds the one against
+ * the other. So opening checks only the end of the chain, and a long log opens as fast as a short one. After a failed write the connection is given up (an fsync that failed once may report
  * success the next time while the data is gone) and the file is opened anew.
  */
 import type { Database } from 'better-sqlite3';
@@ -57,12 +57,14 @@ export interface SqliteLog extends Required<EventLog>, RowSource {
    * Makes the file smaller without losing a word of it, see sqlitePacks.ts; takes some seconds for each hundred thousand events. `proof`
    * folds the log it is given and says what it came to. It is asked before and after, and the chain is checked both times: should
    * anything differ, nothing was done. *Errors*: {@link LogUnreadable}; {@link LogUnavailable}, also for a log that was packed and could
-   * not be made smaller, which takes as much room as it will have, in its folder and in that for temporary files.
+   * not be made smaller. It takes nearly as much room again as the file has, in its folder, and as much as the file will have in that
+   * for temporary files.
    */
   compact(proof: (log: LogReader) => string): Compaction;
   /**
    * Takes an event's payload out of the file for good. Its hash stays, so the chain holds; the event is read as unknown. Says whether
-   * its bytes have gone by now: where another program is reading, they go with the first rest after it is done.
+   * its bytes have gone by now: where another program is reading, they go with the first rest after it is done. Until the log
+   * is opened anew no state is put by.
    */
   redact(position: number): boolean;
   /** What holds of the connection right now. */
@@ -138,6 +140,8 @@ class OwnedLog implements SqliteLog {
   readonly #file: OwnedFile;
   /** Number of each word, as rows hold it. */
   readonly #numbers: ReadonlyMap<string, number>;
+  /** A payload was redacted: whoever folds along still holds what it said, and would put it by. */
+  #hasForgotten = false;
 
   constructor(path: string, connection: Connection, rules: string, unlock: () => void) {
     this.path = path;
@@ -182,6 +186,7 @@ class OwnedLog implements SqliteLog {
 
   saveCheckpoint(checkpoint: Checkpoint): void {
     assertMarkable(checkpoint.position, this.head);
+    if (this.#hasForgotten) return;
     this.#owned.write((connection) => {
       saveCheckpoint(connection, checkpoint);
     });
@@ -197,6 +202,7 @@ class OwnedLog implements SqliteLog {
 
   redact(position: number): boolean {
     assertMarkable(position, this.head);
+    this.#hasForgotten = true;
     return redact(this.#file, position);
   }
 

@@ -61,16 +61,16 @@ export class OwnedConnection {
 
   #reopen(): Connection {
     if (this.#closed) throw closedLog(this.path);
-    let connection: Connection | undefined;
+    const db = openDatabase(this.path, 'owner');
     try {
-      connection = prepareAll(openDatabase(this.path, 'owner'));
+      const connection = prepareAll(db);
       this.#takeBack(connection);
       check(this.path, connection, this.acknowledged);
+      return (this.#connection = connection);
     } catch (error) {
-      closeQuietly(connection);
+      closeQuietly({ db });
       throw logError(error, this.path);
     }
-    return (this.#connection = connection);
   }
 
   /**
@@ -123,7 +123,7 @@ function sizeOf({ db }: Connection): number {
 }
 
 /** An error on closing says nothing that the failed write had not said. */
-function closeQuietly(connection: Connection | undefined): void {
+function closeQuietly(connection: Pick<Connection, 'db'> | undefined): void {
   try {
     connection?.db.close();
   } catch {

@@ -22,10 +22,10 @@ export function payloadsOf(part: Part): readonly (string | null)[] {
 
 /**
  * Leaves of a segment the copy alone, and says whether it did. A payload that is another text once it was parsed and written again
- * can't be had back from the copy: its segment stays as it is. To be called in a transaction.
+ * can't be had back from the copy: its segment stays as it is. To be called in a transaction, with a segment that holds.
  */
 export function packSegment(connection: Connection, segment: SealedSegment): boolean {
-  if (!holds(segment) || !segment.parts.every((part) => isPackable(part) && isLike(connection, part))) return false;
+  if (!segment.parts.every((part) => isPackable(part) && isLike(connection, part))) return false;
   for (let position = segment.first; position <= segment.last; position++) connection.setPayload.run(null, position);
   for (const { first, body } of segment.parts) connection.packPart.run('', deflateRawSync(body), first);
   return true;

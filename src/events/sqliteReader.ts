@@ -73,13 +73,13 @@ export class SqliteReader implements LogReader, RowSource {
 
   /** A segment is believed when it is whole, and hangs where the rows do: the run of another log is whole, too. */
   #segmentAfter(position: number, end: number): SealedSegment | undefined {
-    const segment = this.#segmentFrom(position + 1);
+    const segment = this.segmentFrom(position + 1);
     if (segment === undefined || segment.last > end || !holds(segment)) return undefined;
     return this.#pointBefore(segment.last + 1).link === segment.link ? segment : undefined;
   }
 
   /** The first segment that begins at `position` or after it. */
-  #segmentFrom(position: number): SealedSegment | undefined {
+  segmentFrom(position: number): SealedSegment | undefined {
     return this.#ask(({ segmentFrom, partsBetween }) => {
       const segment = segmentFrom.get(position, 1);
       return segment && { ...segment, parts: partsBetween.all(segment.first, segment.last).map(partFrom) };
@@ -88,8 +88,9 @@ export class SqliteReader implements LogReader, RowSource {
 
   /** The segment that holds the event at `position`. */
   segmentAt(position: number): SealedSegment | undefined {
-    const first = this.#ask(({ segmentAt }) => segmentAt.get(position, position));
-    return first === undefined ? undefined : this.#segmentFrom(first);
+    const first = this.#ask(({ segmentBefore }) => segmentBefore.get(position, 1));
+    const segment = first === undefined ? undefined : this.segmentFrom(first);
+    return segment !== undefined && segment.last >= position ? segment : undefined;
   }
 
   *rows(): Generator<LogRow, void, void> {
@@ -124,12 +125,12 @@ export class SqliteReader implements LogReader, RowSource {
   /** Segments are made anew from the rows and must come out the same. */
   #verifySegments(): void {
     for (let at = 1; ;) {
-      const segment = this.#segmentFrom(at);
+      const segment = this.segmentFrom(at);
       if (segment === undefined) return;
       const same = holds(segment) && this.sealedAgain(segment)?.hash === segment.hash;
       if (same) at = segment.last + 1;
       // Unless the owner has sealed it anew in between, when it redacted an event.
-      else if (this.#segmentFrom(at)?.hash === segment.hash)
+      else if (this.segmentFrom(at)?.hash === segment.hash)
         throw new BrokenChain(segment.first, 'the sealed segment is not what the rows say');
     }
   }

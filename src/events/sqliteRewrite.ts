@@ -10,7 +10,7 @@ import { emptyWal, type OwnedConnection } from './sqliteOwner.ts';
 import { isPacked, packSegment, unpackSegment } from './sqlitePacks.ts';
 import type { SqliteReader } from './sqliteReader.ts';
 import { COMPACTED_FORMAT } from './sqliteSchema.ts';
-import type { SealedSegment } from './sqliteSegments.ts';
+import { holds, type SealedSegment } from './sqliteSegments.ts';
 import { bytesOf } from './storeFile.ts';
 
 /** Segments that are sealed in one go at most: it must not hold up a turn. */
@@ -109,8 +109,9 @@ export function redact(file: OwnedFile, position: number): boolean {
     connection.begin.run();
     const segment = reader.segmentAt(position);
     if (segment !== undefined) dropSegment(connection, segment);
+    dropUnclaimed(file, connection, position);
     forget(file, connection, position);
-    const again = segment && reader.sealedAgain(segment);
+    const again = segment && sealedAgain(file, segment);
     if (again !== undefined) putSegment(connection, again);
     connection.commit.run();
     return emptyWal(connection);
@@ -121,6 +122,26 @@ function forget({ salt }: OwnedFile, connection: Connection, position: number): 
   const row = connection.eventsFrom.get(position, 1)!;
   if (isPacked(row)) throw new BrokenChain(position, 'its pack is lost');
   if (row[9] !== null) connection.redact.run(hashPayload(salt, row[9]), null, position);
+}
+
+/** What is to be forgotten may lie in a part whose segment was lost, or is damaged and says that it ends before. */
+function dropUnclaimed({ reader }: OwnedFile, connection: Connection, position: number): void {
+  const first = connection.segmentOfPart.get(position, 1);
+  if (first === undefined) return;
+  const segment = reader.segmentFrom(first);
+  // Then it is a neighbour, and says where it ends.
+  if (segment?.first === first && holds(segment)) return;
+  connection.deleteUnpackedParts.run(first);
+}
+
+/** Rows that do not hold are left unsealed: that somebody damaged one is no reason to keep the payload of another. */
+function sealedAgain({ reader }: OwnedFile, segment: SealedSegment): SealedSegment | undefined {
+  try {
+    return reader.sealedAgain(segment);
+  } catch (error) {
+    if (error instanceof BrokenChain) return undefined;
+    throw error;
+  }
 }
 
 function putSegment(connection: Connection, { first, last, before, link, hash, parts }: SealedSegment): void {

@@ -50,7 +50,7 @@ export interface LogTables {
   checkpoints: { position: number; key: string; link: string; digest: string; bytes: Uint8Array };
 }
 
-/** A row of `events` as an array: objects would cost a third of a replay. The order is that of `rowColumns`. */
+/** A row of `events` as an array: objects would cost a third of a replay. The order is that of `rowColumns` in scripts/sqlTexts.ts. */
 export type StoredRow = readonly [
   position: number,
   id: string,

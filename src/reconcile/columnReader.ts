@@ -17,8 +17,8 @@ export interface Read {
 }
 
 /**
- * What {@link encodeColumns} was given. `bytes` must stay as they are while any late list is in use. *Errors*: RangeError or SyntaxError
- * for bytes that it did not write.
+ * What {@link encodeColumns} was given. `bytes` must stay as they are while any late list is in use. *Errors*: anything, for bytes that
+ * it did not write.
  */
 export function decodeColumns(bytes: Uint8Array): Read {
   return new Reader(bytes).read();

@@ -88,6 +88,13 @@ describe('a log on disk', () => {
     log.saveCheckpoint({ position: 8, key: 'k', bytes: bytes(8) });
     log.redact(3);
     expect(held(log, 'k')).toBeUndefined();
+    // Whoever folds along still holds what was redacted.
+    log.saveCheckpoint({ position: 8, key: 'k', bytes: bytes(8) });
+    expect(held(log, 'k')).toBeUndefined();
+    log.close();
+    const again = await onDisk(log.path);
+    again.saveCheckpoint({ position: 8, key: 'k', bytes: bytes(8) });
+    expect(held(again, 'k')).toEqual([8, 8]);
   });
 
   it('says that it is closed, like every write', async () => {

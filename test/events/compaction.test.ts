@@ -2,7 +2,7 @@
 import Database from 'better-sqlite3';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { inflateRawSync } from 'node:zlib';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import {
   exportLines,
@@ -25,8 +25,9 @@ import { migrations } from '../../src/events/sqliteMigrations.ts';
 import { fold } from '../../src/replay/fold.ts';
 import { faultNames, run } from '../../src/simulate/index.ts';
 import { openDatabase } from '../../src/events/sqliteConnection.ts';
+import { partFrom, UNPACKED_BYTES } from '../../src/events/sqliteSegments.ts';
 import { forge } from './forge.ts';
-import { event, eventsOf, folder, snapshot } from './samples.ts';
+import { activated, event, eventsOf, folder, snapshot } from './samples.ts';
 
 const foldOf = (log: LogReader): string => fold(log).stateHash;
 const linesOf = (log: LogReader & RowSource, redactKey?: string): string[] => [
@@ -191,6 +192,41 @@ it('what can not be redacted is said', async () => {
   expect(() => {
     log.redact(3);
   }).toThrow(/position 3: its pack is lost/);
+});
+
+it.each(['delete from segments where first = 1', 'update segments set last = 2 where first = 1'])(
+  'what is redacted leaves a copy that no segment claims, too: %s',
+  async (damage) => {
+    const log = await opened();
+    log.append([event(activated('ann')), ...eventsOf(8), event(activated('canary-account')), ...eventsOf(700)]);
+    while (log.rest());
+    change(log.path, damage);
+    expect([log.redact(10), everythingIn(log.path).includes('canary-account')]).toEqual([true, false]);
+    expect([...log.read()].filter(isUnknown).map(({ position }) => position)).toEqual([10]);
+  },
+);
+
+it.each(['update segments set before = link where first = 1', 'update events set at = 7 where position = 300'])(
+  'what is redacted goes although something else is damaged: %s',
+  async (damage) => {
+    const log = await opened();
+    log.append([event(activated('canary-account')), ...eventsOf(700)]);
+    while (log.rest());
+    change(log.path, damage);
+    expect([log.redact(1), everythingIn(log.path).includes('canary-account')]).toEqual([true, false]);
+  },
+);
+
+it('packs all segments there are, however many one rest would seal, and leaves its format to a log without any', async () => {
+  const log = await opened();
+  expect([log.compact(foldOf).segments, log.settings().format]).toEqual([0, 1]);
+  for (let batch = 0; batch < 7; batch++) log.append(eventsOf(600));
+  expect([log.compact(foldOf).segments, log.settings().format]).toEqual([7, 2]);
+});
+
+it('what unpacks to more than a part can be is damage, and does not fill the memory', () => {
+  const packed = deflateRawSync(Buffer.alloc(UNPACKED_BYTES + 1));
+  expect(partFrom({ first: 1, body: '', packed })).toEqual({ first: 1, body: '' });
 });
 
 it('a segment whose head was lost is passed over, and what is left of it is in nobody’s way', async () => {

@@ -1,5 +1,14 @@
 import Database from 'better-sqlite3';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { headerOf, hashPayload, linkOf } from '../../src/events/chain.ts';
@@ -530,4 +539,22 @@ it('a migration runs after a backup; one that fails leaves the file as it was', 
   db.close();
   expect([1, 2].map((number) => statSync(`${path}.backup-${number}`).mode & 0o777)).toEqual([0o600, 0o600]);
   expect((await opened(`${path}.backup-1`)).head).toBe(4);
+});
+
+const HANDLES = '/proc/self/fd';
+it.skipIf(!existsSync(HANDLES))('whoever is refused leaves no open file behind', async () => {
+  const handles = (): number => readdirSync(HANDLES).length;
+  const outdated = await written();
+  change(outdated, "delete from kysely_migration where name >= '0005'");
+  const log = await opened();
+  log.append(eventsOf(1));
+  change(log.path, 'drop table marks');
+  const mark = (): void => log.mark(1, 'hash');
+  expect(mark).toThrow(LogUnreadable);
+  const before = handles();
+  for (let attempt = 0; attempt < 5; attempt++) {
+    await expect(openSqliteLogReadOnly(outdated)).rejects.toThrow(/older version/);
+    expect(mark).toThrow(LogUnreadable);
+  }
+  expect(handles()).toBe(before);
 });

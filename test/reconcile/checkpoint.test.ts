@@ -13,6 +13,7 @@ import {
   type RouteRecord,
   type State,
 } from '../../src/reconcile/index.ts';
+import { openRoutes } from '../../src/reconcile/state.ts';
 import type { RecordedEvent } from '../../src/events/index.ts';
 import { run } from '../../src/simulate/index.ts';
 import { tales } from '../support/tales.ts';
@@ -46,6 +47,18 @@ describe('a checkpoint', () => {
         lives.push(decodeCheckpoint(encodeCheckpoint(first.state, first.hasher)));
         for (const life of lives) expect(told(life)).toEqual(told(first));
       }
+    }
+  });
+
+  test('is not read for the routes that are open: a start asks for them, and for no other', () => {
+    for (const events of histories) {
+      const life = start();
+      for (const event of events) follow(life, event);
+      const bytes = encodeCheckpoint(life.state, life.hasher);
+      const { state } = decodeCheckpoint(bytes);
+      // Whoever reads anything more reads rubbish.
+      bytes.fill(0xff);
+      expect([...openRoutes(state)]).toEqual([...openRoutes(life.state)]);
     }
   });
 

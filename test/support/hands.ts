@@ -153,7 +153,8 @@ export class Bench {
     return this;
   }
 
-  async read(revision: number, connectors: Record<string, number>): Promise<this> {
+  /** Version of each connection; `null` for one that is closed. */
+  async read(revision: number, connectors: Record<string, number | null>): Promise<this> {
     await settled();
     const { effect, context, end } = this.work('fetchSnapshot');
     if (effect.kind !== 'fetchSnapshot') throw new Error('not a fetch');
@@ -161,8 +162,8 @@ export class Bench {
       Object.entries(connectors).map(([connector, version]) => [
         connector,
         {
-          state: 'connected' as const,
-          connectionVersion: uint64(version),
+          state: version === null ? ('disconnected' as const) : ('connected' as const),
+          connectionVersion: uint64(version ?? 1),
           connectionIdHash: 'h',
           releaseVersion: null,
         },
