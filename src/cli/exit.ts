@@ -89,6 +89,7 @@ const known: Readonly<Record<string, Verdict>> = {
   'AuthorizationRefused:busy': { exit: EXIT.conflict, next: 'wait until the other one ended' },
   UnknownCommand: { exit: EXIT.failed, next: 'the daemon is of another release: start it anew' },
   NoAccounts: { exit: EXIT.usage, next: 'set daemon.sessionFile in the configuration' },
+  FileInTheWay: { exit: EXIT.usage, next: 'name a new file, or an older export' },
   BadInput: { exit: EXIT.usage, next: 'correct the argument' },
   BadJson: { exit: EXIT.usage, next: 'correct the argument' },
   BodyTooLarge: { exit: EXIT.usage, next: 'send less at once' },

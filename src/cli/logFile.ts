@@ -14,7 +14,7 @@ export function namedLog(path: string): LogFile {
       `there is no file ${path}`,
       'check the path; `dacapo log export FILE` makes one',
     );
-  refuseFolder(path);
+  refuseNoFile(path);
   try {
     return openLogFile(path);
   } catch (error) {
@@ -24,10 +24,13 @@ export function namedLog(path: string): LogFile {
   }
 }
 
-/** Throws a CommandError (2). */
-export function refuseFolder(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return;
-  throw new CommandError(EXIT.usage, `${path} is a folder`, 'name a file');
+/** A pipe can be read once, and a log is read several times. Throws a CommandError (2). */
+export function refuseNoFile(path: string): void {
+  if (path === '') throw new CommandError(EXIT.usage, 'the name of the file is empty', 'name a file');
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile()) return;
+  const is = found.isDirectory() ? 'a folder' : 'no regular file';
+  throw new CommandError(EXIT.usage, `${path} is ${is}`, 'name a file');
 }
 
 /**

@@ -128,7 +128,8 @@ function logs(program: Command, bind: Bind): void {
     log
       .command('export <file>')
       .description('write the log to a file that `replay` reads')
-      .option('--redact', 'replace account names, keep the chain'),
+      .option('--redact', 'replace account names, keep the chain')
+      .option('--until <moment>', 'no further than this position, or this time: all there is of a damaged log', moment),
     () => import('./commands/logExport.ts'),
   );
   bind(

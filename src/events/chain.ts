@@ -32,8 +32,11 @@ export interface LogRow {
 export interface RowSource {
   /** Goes into every payload's hash; see {@link hashPayload}. Leaves with a plain export, never with a redacted one. */
   readonly salt: string;
-  /** Rows from the first event on, oldest first, each after the chain of its batch has been checked. */
-  rows(): Iterable<LogRow>;
+  /**
+   * Rows from the first event on, oldest first, each after the chain of its batch has been checked; of whole batches up to `until`, the
+   * head when absent. What comes after is not looked at, and need not hold.
+   */
+  rows(until?: number): Iterable<LogRow>;
 }
 
 /**

@@ -16,6 +16,8 @@ export interface ExportOptions {
   readonly package: string;
   /** When given, names of accounts become pseudonyms under this key. */
   readonly redactKey?: string | Uint8Array;
+  /** Position that no batch of the file goes beyond; absent: the head. What comes after it is not read, so it need not hold. */
+  readonly until?: number | undefined;
 }
 
 /** The lines of a log file, without line ends. Streams: a long log costs no memory. *Errors*: those of reading the log. */
@@ -27,8 +29,10 @@ export function* exportLines(log: LogReader & RowSource, options: ExportOptions)
   let mark = marks.next();
   let hashes: string[] = [];
   let redacted = redact !== undefined;
-  yield headerLine(log, options.package, redact !== undefined);
-  for (const row of log.rows()) {
+  const { until } = options;
+  // How far whole batches reach is not known yet.
+  yield headerLine(log, options.package, redact !== undefined, until === undefined ? log.head : undefined);
+  for (const row of log.rows(until)) {
     const payload = redact === undefined ? row.payload : redactText(redact, row);
     redacted ||= payload === null;
     hashes.push(row.payloadHash);
@@ -42,7 +46,7 @@ export function* exportLines(log: LogReader & RowSource, options: ExportOptions)
   }
 }
 
-function headerLine(log: LogReader & RowSource, version: string, redacted: boolean): string {
+function headerLine(log: RowSource, version: string, redacted: boolean, head: number | undefined): string {
   const chain = { algorithm: 'sha256', genesis: GENESIS, ...(!redacted && { salt: log.salt }) };
   return JSON.stringify({
     dacapoLog: LOG_FILE_VERSION,
@@ -50,7 +54,7 @@ function headerLine(log: LogReader & RowSource, version: string, redacted: boole
     rules: RULES,
     schema: SCHEMA,
     chain,
-    head: log.head,
+    head,
     redacted,
   });
 }

@@ -58,6 +58,6 @@ export type { LogSettings } from './sqliteConnection.ts';
 export { exportLines, LOG_FILE_VERSION, type ExportOptions } from './exportLog.ts';
 export { openLogFile, type LogFile } from './logFile.ts';
 export { LogFileError, type LogFileHeader } from './logFileLines.ts';
-export { writeLines } from './lines.ts';
+export { FileInTheWay, writeLines } from './lines.ts';
 export type { Edge } from './edge.ts';
 export { forwardClock, systemEdge } from './systemEdge.ts';

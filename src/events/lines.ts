@@ -1,9 +1,12 @@
 /** Text files line by line, in and out, at the pace of whoever pulls; no line and no file is ever held whole by accident. */
 import { isUtf8 } from 'node:buffer';
-import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, lstatSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
+/** Of the first line, `{"dacapoLog"`: so many tell a file of ours from any other. */
+const KIND_CHARACTERS = 12;
 
 /** A line that can't be taken: too long, or not UTF-8. */
 export class BadLine extends Error {
@@ -59,17 +62,54 @@ function tooLong(line: number, maxBytes: number): BadLine {
   return new BadLine(line, `longer than ${maxBytes} bytes`);
 }
 
-/** Writes lines to a file that others may not read. It appears whole or not at all, in place of one that was there. */
+/** There is something where a file was to be written, and it is not for us to replace. */
+export class FileInTheWay extends Error {
+  override readonly name = 'FileInTheWay';
+  constructor(path: string) {
+    super(`${path} is there already, and is no older file of this kind`);
+  }
+}
+
+/**
+ * Writes lines to a file that others may not read. It appears whole or not at all. One that is there is replaced when it is empty or
+ * begins with the same characters. *Errors*: {@link FileInTheWay} for anything else, which nobody wants to lose by a slip of the pen.
+ */
 export function writeLines(path: string, lines: Iterable<string>): void {
-  const partial = `${path}.partial`;
-  rmSync(partial, { force: true });
+  const partial = `${path}.${randomBytes(4).toString('hex')}.partial`;
   const file = openSync(partial, 'wx', 0o600);
   try {
-    writeAndClose(file, lines);
+    writeAndClose(file, aimedAt(path, lines));
     renameSync(partial, path);
   } catch (error) {
     rmSync(partial, { force: true });
     throw error;
+  }
+}
+
+/** Looks where they go before the first one is written: a long log takes a while. */
+function* aimedAt(path: string, lines: Iterable<string>): Generator<string, void, void> {
+  let isFirst = true;
+  for (const line of lines) {
+    if (isFirst && !isReplaceable(path, line)) throw new FileInTheWay(path);
+    isFirst = false;
+    yield line;
+  }
+}
+
+/** Links and devices are not: it would be them that go, and not what they stand for. */
+function isReplaceable(path: string, line: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return true;
+  return found.isFile() && (found.size === 0 || beginOf(path) === line.slice(0, KIND_CHARACTERS));
+}
+
+function beginOf(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const begin = Buffer.alloc(KIND_CHARACTERS);
+    return begin.toString('latin1', 0, readSync(file, begin));
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -95,10 +95,11 @@ class MemoryLog implements EventLog, RowSource {
     return { events: this.head, head: this.head, batches: this.#ends.length, link, broken: null };
   }
 
-  *rows(): Iterable<LogRow> {
+  *rows(until = Infinity): Iterable<LogRow> {
     let link = GENESIS;
     let first = 1;
     for (const end of this.#ends) {
+      if (end > until) return;
       const rows = this.#events.slice(first - 1, end).map((event) => rowOf(event, this.salt));
       const headers = rows.map((row) =>
         headerOf(row.id, row.at, row.cause, row.type, row.schema, row.rules, row.payloadHash),

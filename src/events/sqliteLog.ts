@@ -223,8 +223,8 @@ class OwnedLog implements SqliteLog {
     return this.#reader.marks();
   }
 
-  rows(): Iterable<LogRow> {
-    return this.#reader.rows();
+  rows(until?: number): Iterable<LogRow> {
+    return this.#reader.rows(until);
   }
 
   verify(): LogReport {

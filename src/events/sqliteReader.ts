@@ -93,8 +93,9 @@ export class SqliteReader implements LogReader, RowSource {
     return segment !== undefined && segment.last >= position ? segment : undefined;
   }
 
-  *rows(): Generator<LogRow, void, void> {
-    for (const run of this.runs(START)) for (const row of run) yield this.#logRow(row);
+  *rows(until?: number): Generator<LogRow, void, void> {
+    const end = until === undefined ? this.head : this.#pointBefore(until + 1).position;
+    for (const run of this.runs(START, end)) for (const row of run) yield this.#logRow(row);
   }
 
   *marks(): Generator<{ readonly position: number; readonly stateHash: string }, void, void> {

@@ -53,8 +53,9 @@ export function seal({ owned, reader }: OwnedFile): boolean {
 /** See `SqliteLog.compact`. */
 export function compact(file: OwnedFile, proof: () => string): Compaction {
   const bytesBefore = bytesOf(file.path);
-  while (seal(file));
+  // First of all, as a log that does not hold is evidence, and stays as it is.
   const before = proven(file, proof);
+  while (seal(file));
   const segments = file.owned.write((connection) => {
     connection.begin.run();
     const packed = pack(file, connection);

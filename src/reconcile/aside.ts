@@ -21,7 +21,9 @@ export function whose(state: State, { account }: RouteRecord): string {
 }
 
 export function asidesOf(state: State, route: RouteRecord, status: RouteStatus, read: Read): readonly Aside[] {
-  return [switched(state, route, status), failed(route, status, read)].filter((aside) => aside !== null);
+  return [switched(state, route, status), failed(route, status, read), contradicted(state, route)].filter(
+    (aside) => aside !== null,
+  );
 }
 
 /** What one account has another may lack: then the switch is why the tools are gone. */
@@ -37,6 +39,13 @@ function failed(route: RouteRecord, { state: stands }: RouteStatus, read: Read):
   for (let position = from; position > Math.max(0, from - MAX_BACK); position--)
     if (isFailureOf(route, read(position))) return { position, words: 'The last attempt ended with' };
   return null;
+}
+
+/** What is believed of it is not what the server says by now: an older revision, or another answer at the same one. */
+function contradicted({ accounts }: State, { account }: RouteRecord): Aside | null {
+  const record = account === null ? undefined : accounts.get(account);
+  if (record?.machine.value !== 'dissenting') return null;
+  return { position: record.since, words: 'The server has contradicted itself since' };
 }
 
 function isFailureOf(route: RouteRecord, event: RecordedEvent | undefined): boolean {

@@ -21,7 +21,7 @@ const words: Readonly<Record<Reason, Words>> = {
   },
   disabled: { means: 'it is switched off on this device', wouldChange: 'enable the connector' },
   dropped: {
-    means: 'it was disconnected here, and the server has not yet been read since it answered',
+    means: 'it was disconnected here, and no read of the server has come after that',
     wouldChange: 'a snapshot begun after the answer; then connect it again',
   },
   unknown: {

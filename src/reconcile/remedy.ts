@@ -52,10 +52,23 @@ const remedies: Readonly<Partial<Record<Reason, Remedy>>> = {
 
 /** A phrase that completes "what would change it is …". Names no account. */
 export function wouldChange(state: State, route: RouteRecord, status: RouteStatus): string {
+  const account = route.account === null ? undefined : state.accounts.get(route.account);
+  return [remedyOf(route, status, account), ...endOfDissent(account)].join('; or ');
+}
+
+function remedyOf(route: RouteRecord, status: RouteStatus, account: AccountRecord | undefined): string {
   if (status.state === 'published') return wouldWithdraw(route);
   if (status.reason === null) return 'the outcome of opening it';
-  const account = route.account === null ? undefined : state.accounts.get(route.account);
   return remedies[status.reason]?.(route.machine.context, account) ?? reasonWords(status.reason).wouldChange;
+}
+
+/** While the server contradicts itself, whatever it says of a route may be believed soon. */
+function endOfDissent(account: AccountRecord | undefined): string[] {
+  const dissents = account?.machine.value === 'dissenting' ? account.machine.context.dissents : null;
+  if (dissents === null) return [];
+  return [
+    `what the server says at a newer revision, or three times in a row, a minute apart (${String(dissents.count)} so far)`,
+  ];
 }
 
 function wouldWithdraw({ account, machine: { context } }: RouteRecord): string {

@@ -26,13 +26,13 @@ export function fold(log: Recording, until = Infinity, watch?: Watch): Folded {
   const hash = (): string => hasher.hash();
   const marks = new MarkCheck(log.marks());
   let events = 0;
-  for (const event of log.read()) {
-    if (event.position > until) break;
+  for (const event of until < 1 ? [] : log.read()) {
     const turn = evolve(state, event);
     hasher.note(turn);
     events++;
     const difference = marks.after(event, hash);
-    if (watch?.(event, turn, difference) === false) break;
+    // Not one further than asked for: the log may not hold there.
+    if (watch?.(event, turn, difference) === false || event.position >= until) break;
   }
   return { state, table: tableOf(state), events, stateHash: hash(), marks };
 }

@@ -132,9 +132,11 @@ export class Player {
 /** Every step of a recording, up to and including position `until`. */
 export function* steps(log: Recording, until = Infinity): Generator<Step, Player, void> {
   const player = new Player();
+  if (until < 1) return player;
   for (const event of log.read()) {
-    if (event.position > until) break;
     yield player.play(event);
+    // Not one further: the log may not hold there.
+    if (event.position >= until) break;
   }
   return player;
 }

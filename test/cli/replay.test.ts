@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { EXIT } from '../../src/cli/exit.ts';
 import { pathsOf } from '../../src/cli/paths.ts';
-import { exportLines, memoryLog, openSqliteLog, writeLines, type Fact } from '../../src/events/index.ts';
+import { exportLines, memoryLog, openSqliteLog, writeLines, type Fact, type NewEvent } from '../../src/events/index.ts';
 import { replay } from '../../src/replay/index.ts';
 import { run } from '../support/commandLine.ts';
 import { documentOf } from '../support/documents.ts';
@@ -85,6 +85,51 @@ test('a state that is another one now is a divergence with its position: 3', asy
     expect.objectContaining({ firstDifference: expect.objectContaining({ position: 3 }) as unknown }),
   ]);
   expect((await run(['diff', file('plain')])).code).toBe(EXIT.ok);
+});
+
+test('of a log that breaks everything before is told, to the last event, and taken along', async () => {
+  const state = join(folder, 'broken');
+  const path = pathsOf({}, state).log;
+  mkdirSync(state, { recursive: true });
+  const log = await openSqliteLog(path);
+  for (const { id, at, cause, type, data } of longer().read()) log.append([{ id, at, cause, type, data } as NewEvent]);
+  log.close();
+  const db = new Database(path);
+  db.exec('update events set at = at + 1 where position = 4');
+  db.close();
+  expect((await run(['log', 'verify', '--state', state])).stdout).toMatch(/position 4/);
+  const whole = await run(['log', 'export', file('broken'), '--state', state]);
+  expect([whole.code, existsSync(file('broken'))]).toEqual([EXIT.problems, false]);
+  const { code, stdout } = await run(['log', 'export', file('broken'), '--until', '3', '--state', state, '--json']);
+  expect([code, documentOf('log-export', stdout)]).toMatchObject([EXIT.ok, { head: 3 }]);
+  const cut = readFileSync(file('broken'), 'utf8').replace('"at":1001', '"at":1002');
+  writeFileSync(file('broken'), cut);
+  expect((await run(['log', 'verify', file('broken')])).stdout).toMatch(/position 2/);
+  const told = await run(['replay', file('broken'), '--until', '1', '--json']);
+  expect([told.code, documentOf('replay', told.stdout)]).toMatchObject([EXIT.ok, { position: 1 }]);
+  const why = await run(['why', 'everything', '--log', file('broken'), '--at', '1', '--json']);
+  expect([why.code, documentOf('why', why.stdout)]).toMatchObject([EXIT.ok, { reason: 'not-installed' }]);
+});
+
+test('an export replaces an older one and nothing else, and a pipe is no log', async () => {
+  const state = join(folder, 'exported');
+  const path = pathsOf({}, state).log;
+  mkdirSync(state, { recursive: true });
+  (await openSqliteLog(path)).close();
+  for (const expected of [EXIT.ok, EXIT.ok])
+    expect((await run(['log', 'export', file('twice'), '--state', state])).code).toBe(expected);
+  const onto = await run(['log', 'export', path, '--state', state]);
+  expect([onto.code, onto.stderr]).toEqual([
+    EXIT.usage,
+    expect.stringMatching(/is there already.*next: name a new file/s),
+  ]);
+  expect((await run(['log', 'verify', '--state', state])).code).toBe(EXIT.ok);
+  for (const name of ['', folder, '/dev/null']) {
+    const { code, stderr } = await run(['log', 'export', name, '--state', state]);
+    expect([code, stderr]).toEqual([EXIT.usage, expect.stringMatching(/next: name a file/)]);
+  }
+  const piped = await run(['replay', '/dev/stdin']);
+  expect([piped.code, piped.stderr]).toEqual([EXIT.usage, expect.stringMatching(/no regular file/)]);
 });
 
 test('two logs are held against each other: 3 where they part', async () => {

@@ -262,6 +262,17 @@ it('beside a reader it says that the file is not small yet', async () => {
   expect(log.compact(foldOf).settled).toBe(true);
 });
 
+it('a log that does not hold is evidence, and stays as it was to the last byte', async () => {
+  const log = await opened();
+  log.append(eventsOf(700));
+  log.append(eventsOf(700));
+  // What holds could be sealed.
+  change(log.path, 'update events set at = at + 1 where position = 900');
+  const before = readFileSync(log.path);
+  expect(() => log.compact(foldOf)).toThrow(/position 701: the batch does not match its link/);
+  expect(readFileSync(log.path).equals(before)).toBe(true);
+});
+
 it('a fold that comes to another state abandons it: the file says what it said', async () => {
   const log = await uneventful();
   const before = [linesOf(log), log.settings().format];

@@ -1,8 +1,10 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import {
   exportLines,
+  FileInTheWay,
   isUnknown,
   LogFileError,
   LogUnavailable,
@@ -64,25 +66,53 @@ it('a log on disk writes the same file as its twin in memory', async () => {
 
 it('the file is for the owner alone, and in place of the one before', () => {
   const { path } = fileOf(linesOf());
-  writeLines(path, ['short']);
-  expect([statSync(path).mode & 0o777, readFileSync(path, 'utf8')]).toEqual([0o600, 'short\n']);
+  const short = '{"dacapoLog":1}';
+  writeLines(path, [short]);
+  expect([statSync(path).mode & 0o777, readFileSync(path, 'utf8')]).toEqual([0o600, `${short}\n`]);
 });
 
 it('an export that fails leaves the file that was there, and nothing beside it', () => {
   const { path } = fileOf(['{"dacapoLog":1,"package":"0","rules":"1"}']);
   const failing = function* (): Generator<string> {
-    yield 'half';
+    yield '{"dacapoLog":1,"half":1}';
     throw new LogUnreadable('broken');
   };
   expect(() => writeLines(path, failing())).toThrow('broken');
   expect(openLogFile(path).header.package).toBe('0');
-  expect(statSync(`${path}.partial`, { throwIfNoEntry: false })).toBeUndefined();
-  const taken = join(folder(), 'taken');
-  mkdirSync(taken);
-  expect(() => {
-    writeLines(taken, ['{}']);
-  }).toThrow('EISDIR');
-  expect(statSync(`${taken}.partial`, { throwIfNoEntry: false })).toBeUndefined();
+  expect(readdirSync(dirname(path))).toEqual(['log.jsonl']);
+});
+
+it('only an older file of its kind, or an empty one, is replaced: a slip of the pen must not cost a log or a document', async () => {
+  const into = folder();
+  const at = (name: string): string => join(into, name);
+  (await openSqliteLog(at('log.sqlite'))).close();
+  writeFileSync(at('notes.md'), 'notes');
+  writeFileSync(at('empty'), '');
+  mkdirSync(at('taken'));
+  symlinkSync(fileOf(linesOf()).path, at('link'));
+  const there = readdirSync(into).sort();
+  const before = readFileSync(at('log.sqlite'));
+  for (const name of ['log.sqlite', 'notes.md', 'taken', 'link'])
+    expect(() => writeLines(at(name), linesOf()), name).toThrow(FileInTheWay);
+  writeLines(at('empty'), linesOf());
+  expect([readdirSync(into).sort(), readFileSync(at('log.sqlite'))]).toEqual([there, before]);
+});
+
+it('a part of a log ends with a whole batch, and what comes after it need not hold', async () => {
+  const log = await openSqliteLog(join(folder(), 'log.db'));
+  const twin = memoryLog({ salt: log.salt });
+  for (const batch of [eventsOf(3), eventsOf(3), eventsOf(3), eventsOf(3)]) {
+    log.append(batch);
+    twin.append(batch);
+  }
+  const db = new Database(log.path);
+  db.exec('update events set at = at + 1 where position = 8');
+  db.close();
+  const heads = [0, 5, 6, 7].map((until) => fileOf(exportLines(log, { ...options, until })).verify());
+  expect(heads.map(({ head, broken }) => [head, broken])).toEqual([0, 3, 6, 6].map((head) => [head, null]));
+  expect(() => [...exportLines(log, { ...options, until: 9 })]).toThrow(/position 7/);
+  expect([...exportLines(twin, { ...options, until: 5 })]).toEqual([...exportLines(log, { ...options, until: 5 })]);
+  log.close();
 });
 
 it('redacted, no name is left and the chain still holds', () => {

@@ -25,7 +25,7 @@ test('L9: work that was given up, and is owed again by then, is begun again alth
   expect(bench.published).toEqual(['ann/docs']);
 });
 
-test.each([{ mail: null }, { mail: 1 }, { chat: 1 }, {}])(
+test.each([{ mail: null, news: null }, { mail: 1 }, { chat: 1 }, {}])(
   'L9: what a complete reply does not name is gone, whoever else it names: %j',
   async (others) => {
     const bench = await new Bench().install('docs').signIn('ann').read(5, { docs: 1, chat: 1 });

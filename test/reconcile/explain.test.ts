@@ -47,6 +47,20 @@ describe('why', () => {
     expect(s.why('docs').chain.at(-1)).toMatchObject({ position: 8, type: 'account.activated' });
   });
 
+  test('tells that the server contradicts itself, and what would end it, of what is hidden and of what is shown', () => {
+    const torn = docsPublished().read(5, { docs: reauth(1) });
+    expect(torn.why('docs').wouldChange).toBe(
+      'connect the connector again; or what the server says at a newer revision, or three times in a row, a minute apart (1 so far)',
+    );
+    const behind = docsPublished()
+      .later(MINUTE)
+      .read(4, { docs: disconnected(1) });
+    expect(behind.why('docs').text).toMatch(
+      /^docs is published\. .*\. The server has contradicted itself since event 6 .*: the snapshot at revision 4 said that docs is disconnected/,
+    );
+    expect(behind.why('docs').wouldChange).toContain('; or what the server says at a newer revision');
+  });
+
   test('says when a failed route is tried again, and how long the account has not been read', () => {
     const failed = new Scenario()
       .installed('docs')
