@@ -28,6 +28,8 @@ const mutant = (law: Law, name: string, file: string, find: string, replace: str
 });
 
 const belief = 'machines/belief.ts';
+const attempts = 'machines/attempts.ts';
+const tombstone = 'machines/tombstone.ts';
 const hydration = 'machines/hydration.ts';
 const evolve = 'reconcile/evolve.ts';
 const standing = 'reconcile/standing.ts';
@@ -186,30 +188,36 @@ export const mutants: readonly Mutant[] = [
   mutant(
     'L5',
     'refused-handle-stays-wanted',
-    belief,
+    attempts,
     'return regenerate(context, {\n    overlay: { position,',
     'return tried(context, {\n    ...context,\n    overlay: { position,',
   ),
-  mutant('L5', 'earlier-read-lifts-a-refusal', belief, 'read.startedAt < overlay.position || ', ''),
+  mutant('L5', 'earlier-read-lifts-a-refusal', attempts, 'read.startedAt < overlay.position || ', ''),
   mutant(
     'L5',
     'closed-read-lifts-a-refusal',
-    belief,
+    attempts,
     " || entry.state !== 'connected') return overlay;",
     ') return overlay;',
   ),
-  mutant('L5', 'no-hold-off', belief, 'if (changed || read.atMs >= overlay.holdUntilMs) return null;', 'return null;'),
+  mutant(
+    'L5',
+    'no-hold-off',
+    attempts,
+    'if (changed || read.atMs >= overlay.holdUntilMs) return null;',
+    'return null;',
+  ),
   mutant(
     'L5',
     'hold-off-does-not-grow',
-    belief,
+    attempts,
     '2 ** Math.min(k, 20) * 1000, HOLD_OFF_MAX_MS',
     '2 * 1000, HOLD_OFF_MAX_MS',
   ),
   mutant(
     'L5',
     'refusals-are-not-counted',
-    belief,
+    attempts,
     'const k = same ? (context.strikes?.k ?? 0) + 1 : 1;',
     'const k = 1;',
   ),
@@ -223,7 +231,7 @@ export const mutants: readonly Mutant[] = [
   mutant(
     'L5',
     'disconnect-is-lifted-by-an-earlier-read',
-    belief,
+    tombstone,
     'if (answeredAt === null || read.startedAt < answeredAt) return tombstone;',
     'if (answeredAt === null) return tombstone;',
   ),
@@ -318,21 +326,21 @@ export const mutants: readonly Mutant[] = [
   mutant(
     'L9',
     'lost-disconnect-stays',
-    belief,
+    tombstone,
     'const lost = tombstone.answeredAt === null && tombstone.epoch !== read.epoch;',
     'const lost = false as boolean;',
   ),
   mutant(
     'L9',
     'nobody-wakes-for-a-retry',
-    belief,
+    attempts,
     'const retry = context.fault?.retryAtMs ?? null;',
     'const retry = null as number | null;',
   ),
   mutant(
     'L9',
     'nobody-wakes-for-a-hold-off',
-    belief,
+    attempts,
     'const hold = context.overlay?.confirmed === true ? context.overlay.holdUntilMs : null;',
     'const hold = null as number | null;',
   ),
@@ -382,7 +390,7 @@ export const mutants: readonly Mutant[] = [
   mutant(
     'L18',
     'change-keeps-the-generation',
-    belief,
+    attempts,
     'count: context.count + 1,',
     'count: context.count + (context.overlay === null ? 0 : 1),',
   ),

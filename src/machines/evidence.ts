@@ -14,6 +14,13 @@ export interface Device {
   readonly incompatible: 'not-installed' | 'incompatible' | null;
 }
 
+/** Whether any read must speak about a route before it may be shown: remote, and with an authorization. */
+export const needsAuthorization = (device: Device): boolean =>
+  device.kind === 'remote' && device.authorization !== 'none';
+
+/** Whether a route lives on this device whatever the account: not remote, and without an authorization. Law L15. */
+export const isExempt = (device: Device): boolean => device.kind !== 'remote' && device.authorization === 'none';
+
 /** A read of the server that was accepted, as far as one connector is concerned. `entry` null: absent from a complete read. */
 export interface ReadEvidence {
   readonly type: 'read';
@@ -54,6 +61,8 @@ export type RouteEvidence =
       readonly jitter: number;
     }
   | { readonly type: 'ticked'; readonly nowMs: number };
+
+export type RouteEvidenceOf<T extends RouteEvidence['type']> = Extract<RouteEvidence, { type: T }>;
 
 /** A reply of the server that reconcile/judge.ts has judged, as far as the account is concerned. */
 interface JudgedRead {

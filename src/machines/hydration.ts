@@ -3,7 +3,8 @@
  * account half of DESIGN 5.2; `account.ts` names these functions, `reconcile/judge.ts` decides which of them a reply calls.
  */
 import { compareUint64, type Uint64 } from '../events/index.ts';
-import { APART_MS, backoffMs } from './belief.ts';
+import { backoffMs } from './attempts.ts';
+import { APART_MS } from './belief.ts';
 import type { AccountEvidence } from './evidence.ts';
 
 /** Without an accepted read for this long the account is shown as stale … */

@@ -7,15 +7,17 @@
  * long unread) is not known here: `reconcile/standing.ts` asks the account first.
  */
 import { assign, setup, type StateValueFrom } from 'xstate';
+import * as attempts from './attempts.ts';
 import * as belief from './belief.ts';
-import type { RouteContext } from './belief.ts';
-import type { RouteEvidence } from './evidence.ts';
+import { needsAuthorization, type RouteEvidence } from './evidence.ts';
+import { unread, type RouteContext } from './routeContext.ts';
+import * as tombstone from './tombstone.ts';
 
 interface Args {
   context: RouteContext;
 }
 
-const authorized = ({ context: { device } }: Args): boolean => device !== null && belief.needsAuthorization(device);
+const authorized = ({ context: { device } }: Args): boolean => device !== null && needsAuthorization(device);
 
 /** Any evidence is taken in, and then the reasons are asked in one order: the first that applies is the state. */
 const take = <T extends string>(action: T): { actions: T; target: '.settling' } => ({
@@ -51,20 +53,24 @@ export const routeMachine = setup({
     garble: assign(({ context }) => belief.garble(context)),
     join: assign(({ context, event }) => (event.type === 'torn' ? belief.join(context, event) : context)),
     forget: assign(({ context }) => belief.forget(context)),
-    reject: assign(({ context, event }) => (event.type === 'rejected' ? belief.reject(context, event) : context)),
-    bury: assign(({ context, event }) => (event.type === 'dropping' ? belief.bury(context, event) : context)),
+    reject: assign(({ context, event }) => (event.type === 'rejected' ? attempts.reject(context, event) : context)),
+    bury: assign(({ context, event }) => (event.type === 'dropping' ? tombstone.bury(context, event) : context)),
     answerDrop: assign(({ context, event }) =>
-      event.type === 'dropped' ? belief.answerDrop(context, event) : context,
+      event.type === 'dropped' ? tombstone.answerDrop(context, event) : context,
     ),
-    failDrop: assign(({ context, event }) => (event.type === 'dropFailed' ? belief.failDrop(context, event) : context)),
-    freeTombstone: assign(({ context }) => belief.freeTombstone(context)),
-    settleOpen: assign(({ context, event }) => (event.type === 'opened' ? belief.settleOpen(context, event) : context)),
-    fail: assign(({ context, event }) => (event.type === 'failed' ? belief.fail(context, event) : context)),
-    passTime: assign(({ context, event }) => (event.type === 'ticked' ? belief.passTime(context, event) : context)),
+    failDrop: assign(({ context, event }) =>
+      event.type === 'dropFailed' ? tombstone.failDrop(context, event) : context,
+    ),
+    freeTombstone: assign(({ context }) => tombstone.freeTombstone(context)),
+    settleOpen: assign(({ context, event }) =>
+      event.type === 'opened' ? attempts.settleOpen(context, event) : context,
+    ),
+    fail: assign(({ context, event }) => (event.type === 'failed' ? attempts.fail(context, event) : context)),
+    passTime: assign(({ context, event }) => (event.type === 'ticked' ? attempts.passTime(context, event) : context)),
   },
 }).createMachine({
   id: 'route',
-  context: belief.unread,
+  context: unread,
   initial: 'not-installed',
   on: {
     device: take('install'),

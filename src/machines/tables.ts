@@ -3,8 +3,8 @@ import { accountMachine, type AccountValue } from './account.ts';
 import { compile, type Standing, type Table } from './compile.ts';
 import type { AccountEvidence, RouteEvidence } from './evidence.ts';
 import type { AccountContext } from './hydration.ts';
-import type { RouteContext } from './belief.ts';
 import { routeMachine, type RouteValue } from './route.ts';
+import type { RouteContext } from './routeContext.ts';
 
 export type RouteStanding = Standing<RouteValue, RouteContext>;
 export type AccountStanding = Standing<AccountValue, AccountContext>;
