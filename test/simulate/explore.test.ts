@@ -66,8 +66,8 @@ test('a state has the same hash whichever neighbour it is reached from, and a mo
       const kept = new Numbers();
       reached.push(hashBy(known));
       alone.push(here);
-      known.keep(kept);
-      known.from(stage.save(), kept, 0);
+      known.parts.keep(kept);
+      known.parts.from(stage.save(), kept, 0);
       for (const move of movesOf(stage)) {
         stage.apply(move);
         reached.push(hashBy(known), here);

@@ -9,11 +9,11 @@
  */
 import { closedness, type Uint64 } from '../../events/index.ts';
 import { generationOf, type AccountContext, type RouteContext } from '../../machines/index.ts';
-import type { AccountRecord, Head, RouteRecord } from '../../reconcile/index.ts';
+import type { RouteRecord } from '../../reconcile/index.ts';
+import { hashRow } from './hashRow.ts';
+import { isSameAccount, isSameRoute, nowhere, Parts, settle } from './parts.ts';
 import type { Past } from './past.ts';
-import type { Numbers } from './seen.ts';
-import type { Work } from './small.ts';
-import type { Saved, Stage } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 const MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
@@ -77,21 +77,9 @@ function named(text: string): number {
   return number;
 }
 
-/** What the part of a route depends on besides its record, the work on it and the line of its account. */
-interface Setting {
-  active: Head['active'];
-  boot: number;
-  now: number;
-  /** Where the read of the login that holds began; without one, every read begins later than everything. */
-  startedAt: number;
-}
-
-const nowhere = (): Setting => ({ active: null, boot: 0, now: 0, startedAt: Infinity });
-
-const isSame = (a: Setting, b: Setting): boolean =>
-  a.active === b.active && a.boot === b.boot && a.now === b.now && a.startedAt === b.startedAt;
-
 export class Encoder {
+  /** What has been hashed of the state on the stage, and what of its neighbour. */
+  readonly parts: Parts;
   readonly #stage: Stage;
   readonly #row = new Int32Array(1024);
   #length = 0;
@@ -99,76 +87,34 @@ export class Encoder {
   /** Generations and epochs of one route, by their first appearance. */
   readonly #generations = new Names<string>();
   readonly #epochs = new Names<number>();
-  /** Two lanes a part: of the world first, then of each account, then of each route. */
-  readonly #parts: Uint32Array;
-  /** The state that the next ones are made from by one move each: what a move leaves alone is not written out again. */
-  #base: Saved | null = null;
-  readonly #baseSetting = nowhere();
-  readonly #baseParts: Uint32Array;
 
   constructor(stage: Stage) {
     this.#stage = stage;
-    this.#parts = new Uint32Array(2 * (1 + stage.names.length + stage.slots.length));
-    this.#baseParts = this.#parts.slice();
-  }
-
-  /** Keeps the parts of the state that was hashed last, for the day on which its neighbours are hashed. */
-  keep(kept: Numbers): void {
-    for (let at = 0; at < this.#parts.length; at++) kept.push(this.#parts[at]!);
-  }
-
-  /** The states hashed from now on are neighbours of this one, which stands on the stage and was kept as the `index`th. */
-  from(saved: Saved, kept: Numbers, index: number): void {
-    const { length } = this.#parts;
-    for (let at = 0; at < length; at++) this.#baseParts[at] = kept.at(index * length + at);
-    this.#base = saved;
-    this.#settle(this.#baseSetting);
-  }
-
-  #settle(setting: Setting): void {
-    const { state, around } = this.#stage;
-    const { active, now, boot } = state.head;
-    setting.active = active;
-    setting.boot = boot;
-    setting.now = now;
-    setting.startedAt = Infinity;
-    for (const { epoch, account, startedAt } of around.fetches)
-      if (epoch === active?.epoch && account === active.account) setting.startedAt = startedAt;
+    this.parts = new Parts(stage);
   }
 
   /** Hash of the state on the stage, of 64 bits in two lanes. */
   hash(into: Uint32Array): void {
     const { names, slots, routes, accounts, around } = this.#stage;
-    this.#settle(this.#setting);
+    const { parts } = this;
+    settle(this.#setting, this.#stage);
     this.#world();
-    const base = this.#base !== null && isSame(this.#baseSetting, this.#setting) ? this.#base : null;
+    const base = parts.baseIn(this.#setting);
     for (let index = 0; index < names.length; index++) {
       const past = around.servers[names[index]!]!;
-      if (base !== null && isSameAccount(base, index, accounts[index]!, past)) this.#copy(1 + index);
+      if (base !== null && isSameAccount(base, index, accounts[index]!, past)) parts.copy(1 + index);
       else this.#account(index, past);
     }
     for (let slot = 0; slot < slots.length; slot++) {
       const part = 1 + names.length + slot;
-      if (base !== null && this.#isSameRoute(base, slot)) this.#copy(part);
+      if (base !== null && isSameRoute(base, slot, this.#stage)) parts.copy(part);
       else this.#route(part, slot, routes[slot]!);
     }
-    hashRow(this.#parts, this.#parts.length, into, 0);
-  }
-
-  #isSameRoute({ routes, accounts, around }: Saved, slot: number): boolean {
-    const { routes: now, accounts: owners, slots, around: world } = this.#stage;
-    if (routes[slot] !== now[slot] || !sameWork(around.works, world.works, slot)) return false;
-    const { owner } = slots[slot]!;
-    return owner < 0 || accounts[owner]!.machine.context.line === owners[owner]!.machine.context.line;
-  }
-
-  #copy(part: number): void {
-    this.#parts[2 * part] = this.#baseParts[2 * part]!;
-    this.#parts[2 * part + 1] = this.#baseParts[2 * part + 1]!;
+    hashRow(parts.lanes, parts.lanes.length, into, 0);
   }
 
   #finish(part: number): void {
-    hashRow(this.#row, this.#length, this.#parts, 2 * part);
+    hashRow(this.#row, this.#length, this.parts.lanes, 2 * part);
     this.#length = 0;
   }
 
@@ -347,46 +293,5 @@ class Names<T> {
   }
 }
 
-const isSameAccount = ({ accounts, around }: Saved, index: number, record: AccountRecord, past: Past): boolean =>
-  accounts[index] === record && around.servers[record.account] === past;
-
-/** Whether the same is under way for a route. */
-function sameWork(before: readonly Work[], after: readonly Work[], slot: number): boolean {
-  if (before === after) return true;
-  let at = 0;
-  for (const work of after) {
-    if (work.slot !== slot) continue;
-    while (at < before.length && before[at]!.slot !== slot) at++;
-    if (before[at++] !== work) return false;
-  }
-  while (at < before.length && before[at]!.slot !== slot) at++;
-  return at >= before.length;
-}
-
 const bit = (value: boolean): number => (value ? 1 : 0);
 const number = (value: Uint64 | null): number => (value === null ? -1 : Number(value));
-
-/** 64 bits over a row, in two lanes (the mixing of MurmurHash3, twice, differently seeded), written at a place. */
-function hashRow(row: Int32Array | Uint32Array, length: number, into: Uint32Array, at: number): void {
-  let high = 0x9747b28c;
-  let low = 0x3c6ef372;
-  for (let i = 0; i < length; i++) {
-    const value = row[i]! | 0;
-    const mixed = Math.imul(value, 0xcc9e2d51);
-    high ^= Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
-    high = (Math.imul((high << 13) | (high >>> 19), 5) + 0xe6546b64) | 0;
-    low = Math.imul(low ^ value, 0x85ebca6b);
-    low ^= (low >>> 13) + high;
-  }
-  into[at] = finish(high ^ length);
-  into[at + 1] = finish(low ^ length);
-}
-
-function finish(value: number): number {
-  let hash = value;
-  hash ^= hash >>> 16;
-  hash = Math.imul(hash, 0x85ebca6b);
-  hash ^= hash >>> 13;
-  hash = Math.imul(hash, 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
-}

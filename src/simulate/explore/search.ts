@@ -93,7 +93,7 @@ export class Search {
     const saved = states[offset]!;
     const index = first + offset;
     stage.load(saved);
-    this.#encoder.from(saved, parts, offset);
+    this.#encoder.parts.from(saved, parts, offset);
     this.#calmFrom.push(this.#calmTo.length);
     movesOf(stage).forEach((move, place) => {
       stage.apply(move);
@@ -127,7 +127,7 @@ export class Search {
     if (broken !== null) this.#find(broken, this.#wayTo(index));
     if (hasConverged(stage)) this.#converged.push(index);
     next.states.push(stage.save());
-    this.#encoder.keep(next.parts);
+    this.#encoder.parts.keep(next.parts);
     return index;
   }
 
