@@ -8,7 +8,7 @@
  */
 import { CommanderError } from 'commander';
 import { EXIT, type ExitCode } from './exit.ts';
-import { quietOnClosedPipe, sayError } from './output.ts';
+import { sayError, settled, watchStreams } from './output.ts';
 import { buildProgram } from './program.ts';
 import { version } from './version.ts';
 
@@ -34,7 +34,7 @@ function throwInsteadOfExit(command: Program): void {
   command.commands.forEach(throwInsteadOfExit);
 }
 
-quietOnClosedPipe();
+watchStreams();
 const code = await main(process.argv.slice(2));
-// A connection kept alive by a client library must not keep the command alive; what was said is on its way by then.
-process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
+// A connection kept alive by a client library must not keep the command alive.
+process.exit(await settled(code));

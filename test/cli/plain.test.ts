@@ -49,7 +49,7 @@ async function printed(commands: Commands, run: (context: never) => Promise<unkn
   const output = {
     json: false,
     note: say,
-    line: async (text: string) => say(text),
+    lines: async (texts: Iterable<string>) => [...texts].forEach(say),
     result: (_: unknown, text: () => string) => say(text()),
   };
   await run({ options: { state, args: '{}' }, output } as never);

@@ -29,8 +29,8 @@ export const run: Run<Options, [string]> = async ({ options, output }, tool) => 
       ? `"isError":${String(isError)},"result":${resultText ?? 'null'}`
       : `"error":${JSON.stringify(error)}`;
   if (output.json)
-    await output.line(`{"schemaVersion":${String(SCHEMA_VERSION)},"tool":${JSON.stringify(tool)},${told}}`);
-  else if (error === undefined) await output.line(plain(contentText(resultText ?? '{}')));
+    await output.lines([`{"schemaVersion":${String(SCHEMA_VERSION)},"tool":${JSON.stringify(tool)},${told}}`]);
+  else if (error === undefined) await output.lines([plain(contentText(resultText ?? '{}'))]);
   if (error !== undefined)
     output.note(`error ${String(error.code)}: ${plain(error.message)}\n  next: ${nextStep(error, tool)}`);
   return error === undefined ? (isError ? EXIT.failed : EXIT.ok) : codeOf(error);

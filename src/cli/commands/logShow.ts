@@ -13,13 +13,17 @@ export const run: Run<Options> = async ({ options, output }) => {
   const structured = options.jsonl === true || options.json === true;
   try {
     const { from = 1 } = options;
-    if (options.transcript === true) for (const line of transcript(reader, { from })) await output.line(line);
-    else for (const event of reader.read(from)) await output.line(structured ? JSON.stringify(event) : text(event));
+    const form = structured ? (event: RecordedEvent) => JSON.stringify(event) : text;
+    await output.lines(options.transcript === true ? transcript(reader, { from }) : mapped(reader.read(from), form));
   } finally {
     reader.close();
   }
   return EXIT.ok;
 };
+
+function* mapped(events: Iterable<RecordedEvent>, form: (event: RecordedEvent) => string): Generator<string> {
+  for (const event of events) yield form(event);
+}
 
 function text({ position, at, type, cause, data }: RecordedEvent): string {
   const when = new Date(at).toISOString();

@@ -9,7 +9,7 @@ type Options = CommonOptions & { readonly until?: Moment };
 export const run: Run<Options, [string]> = async ({ options, output }, file) => {
   const log = namedLog(file);
   const until = positionOf(log, options.until, output);
-  if (!output.json) for (const line of transcript(log, { until })) await output.line(line);
+  if (!output.json) await output.lines(transcript(log, { until }));
   const played = replay(log, { until });
   if (output.json) output.result({ ...played }, () => '');
   for (const difference of played.differences)
