@@ -178,7 +178,7 @@ function proofs(program: Command, bind: Bind): void {
       .description('run simulated worlds from ever new seeds')
       .requiredOption('--minutes <m>', 'for how long', minutes)
       .option('--seed <n>', 'first seed (default: any)', position)
-      .option('--processes <n>', 'processes to share them (default: one for each core)', position)
+      .option('--processes <n>', 'processes to share them (default: one for each core)', atLeastOne)
       .option('--out <dir>', 'where the log of a world that broke a law is kept (default: here)'),
     () => import('./commands/fuzz.ts'),
   );

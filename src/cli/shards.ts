@@ -41,11 +41,12 @@ export function sharesOf({ seed, runs, steps }: Seeds, processes = availablePara
   })).filter((share) => share.runs > 0);
 }
 
-/** Runs one share in a process of its own. *Errors*: CommandError when that process ends without a document. */
-export function runShare({ seed, runs, steps }: Seeds): Promise<SeedsDone> {
+/** Runs one share in a process of its own, which `over` ends. *Errors*: CommandError when that process ends without a document. */
+export function runShare({ seed, runs, steps }: Seeds, over?: AbortSignal): Promise<SeedsDone> {
   const args = ['simulate', '--seed', seed, '--runs', runs, '--steps', steps, '--processes', 1, '--json'].map(String);
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    ...(over && { signal: over }),
   });
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));

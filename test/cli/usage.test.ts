@@ -46,6 +46,7 @@ test.each([
   [['prove', '--world', 'nowhere'], EXIT.usage],
   [['simulate', '--seed', '1', '--runs', '0'], EXIT.usage],
   [['simulate', '--seed', '1', '--steps', '0'], EXIT.usage],
+  [['fuzz', '--minutes', '1', '--processes', '0'], EXIT.usage],
   ...[['status'], ['up'], ['daemon'], ['log', 'verify']].map(
     (command) => [[...command, '--state', import.meta.filename], EXIT.usage] as const,
   ),

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { availableParallelism } from 'node:os';
 import { DEFAULT_STEPS, optionsOf, runTwice } from '../../simulate/index.ts';
-import { EXIT } from '../exit.ts';
-import type { Output } from '../output.ts';
-import { columns } from '../output.ts';
+import { CommandError, EXIT } from '../exit.ts';
+import { columns, sayError, type Output } from '../output.ts';
 import type { CommonOptions, Run } from '../program.ts';
-import { commandFor, writeSeedLog } from '../seedLog.ts';
+import { assertTakesFiles, commandFor, writeSeedLog } from '../seedLog.ts';
+import { codeOf, untilTold } from '../serve.ts';
 import { runShare, together, type SeedsDone } from '../shards.ts';
 
 type Options = CommonOptions & {
@@ -19,26 +19,47 @@ type Options = CommonOptions & {
 const STRETCH = 250;
 const SPACE = 2 ** 31;
 
-/** Worlds from ever new seeds until the time is over, or one breaks a law: exit 3, its log kept, and the command that has it again. */
+/**
+ * Worlds from ever new seeds until the time is over, or one breaks a law: exit 3, its log kept, and the command that has it again.
+ * Told to stop, it says how far it came.
+ */
 export const run: Run<Options> = async ({ options, output }) => {
+  const folder = options.out ?? '.';
+  assertTakesFiles(folder);
   const first = options.seed ?? Math.floor(Math.random() * SPACE);
-  const until = performance.now() + options.minutes * 60_000;
   const parts: SeedsDone[] = [];
+  const over = new AbortController();
+  const stop = await Promise.race([untilTold(), runWorlds(options, output, { first, parts, over: over.signal })]);
+  over.abort();
+  const done = together(parts);
+  const kept = await keepFirst(done, folder);
+  output.result({ seed: first, ...done, kept }, () => [coverage(done), ...summary(done, first, kept)].join('\n'));
+  if (!isGood(done)) return EXIT.problems;
+  return stop === null ? EXIT.ok : codeOf(stop);
+};
+
+interface Worlds {
+  readonly first: number;
+  readonly parts: SeedsDone[];
+  /** Ends the processes that still run some. */
+  readonly over: AbortSignal;
+}
+
+/** Adds to `parts` until it is over. */
+async function runWorlds(options: Options, output: Output, { first, parts, over }: Worlds): Promise<null> {
+  const until = performance.now() + options.minutes * 60_000;
   let next = first;
   const work = async (): Promise<void> => {
     while (performance.now() < until && parts.every(isGood)) {
       const seed = next;
       next += STRETCH;
-      parts.push(await runShare({ seed, runs: STRETCH, steps: DEFAULT_STEPS }));
+      parts.push(await runShare({ seed, runs: STRETCH, steps: DEFAULT_STEPS }, over));
       tell(output, parts, (until - performance.now()) / 60_000);
     }
   };
   await Promise.all(Array.from({ length: options.processes ?? availableParallelism() }, work));
-  const done = together(parts);
-  const kept = await keepFirst(done, options.out ?? '.');
-  output.result({ seed: first, ...done, kept }, () => [coverage(done), ...summary(done, first, kept)].join('\n'));
-  return isGood(done) ? EXIT.ok : EXIT.problems;
-};
+  return null;
+}
 
 const isGood = ({ violations, nonConverged }: SeedsDone): boolean => violations.length === 0 && nonConverged === 0;
 
@@ -50,14 +71,19 @@ function tell(output: Output, parts: readonly SeedsDone[], minutesLeft: number):
   );
 }
 
-/** The log of the first seed that broke a law; `null`: none did. */
-async function keepFirst({ violations }: SeedsDone, folder: string): Promise<string | null> {
-  const [found] = violations;
+/** The log of the first seed that broke a law; `null`: none did, or it can't be kept, which hides the seed from nobody. */
+export async function keepFirst({ violations: [found] }: SeedsDone, folder: string): Promise<string | null> {
   if (found === undefined) return null;
-  const { log, stateHash } = await runTwice(optionsOf(found.seed));
   const file = join(folder, `seed-${String(found.seed)}.jsonl`);
-  writeSeedLog(file, log, stateHash);
-  return file;
+  try {
+    const { log, stateHash } = await runTwice(optionsOf(found.seed));
+    writeSeedLog(file, log, stateHash);
+    return file;
+  } catch (error) {
+    const why = `the log of seed ${String(found.seed)} can't be kept: ${(error as Error).message}`;
+    sayError(new CommandError(EXIT.failed, why, commandFor(found.seed, DEFAULT_STEPS)), false);
+    return null;
+  }
 }
 
 /** Where the worlds have been. */

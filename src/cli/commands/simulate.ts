@@ -2,7 +2,7 @@ import { COVERAGE_RUNS, optionsOf, runTwice, simulate, unmetFaults, type Fault }
 import { EXIT } from '../exit.ts';
 import type { CommonOptions, Run } from '../program.ts';
 import { cpuSeconds } from '../resources.ts';
-import { commandFor, writeSeedLog } from '../seedLog.ts';
+import { assertKeepable, commandFor, writeSeedLog } from '../seedLog.ts';
 import { runShare, sharesOf, together, type Seeds, type SeedsDone } from '../shards.ts';
 
 type Options = CommonOptions & Seeds & { readonly processes?: number; readonly log?: string };
@@ -12,7 +12,8 @@ export const run: Run<Options> = async ({ options, output }) => {
   const { seed, runs, steps, log } = options;
   if (log !== undefined) await keepLog(log, seed, steps);
   const shares = sharesOf(options, options.processes);
-  const done = shares.length === 1 ? await here(options) : together(await Promise.all(shares.map(runShare)));
+  const done =
+    shares.length === 1 ? await here(options) : together(await Promise.all(shares.map((share) => runShare(share))));
   const { violations, nonConverged, faults, events } = done;
   const unmet = runs >= COVERAGE_RUNS ? unmetFaults({ faults: faults as Record<Fault, number> }) : [];
   output.result({ seed, ...done, unmet }, () => {
@@ -39,6 +40,7 @@ async function here({ seed, runs, steps }: Seeds): Promise<SeedsDone> {
 }
 
 async function keepLog(file: string, seed: number, steps: number): Promise<void> {
+  assertKeepable(file);
   const { log, stateHash } = await runTwice(optionsOf(seed, { steps }));
   writeSeedLog(file, log, stateHash);
 }
