@@ -34,16 +34,27 @@ export function refuseNoFile(path: string): void {
 }
 
 /**
- * The position that is meant; `undefined` stays. Of a moment after the end the end is meant, and said. Throws a CommandError (2) for a
- * moment before the beginning.
+ * The position that is meant; `undefined` stays. Of a time after the end the end is meant, and said. Throws a CommandError (2) for a
+ * moment before the beginning, and for a position after the end.
  */
 export function positionOf(log: LogReader, moment: Moment | undefined, { note }: Output): number | undefined {
   if (moment === undefined) return undefined;
   const position = 'position' in moment ? moment.position : positionAt(log, moment.instant);
   for (const { at } of position === 0 ? log.read() : []) throw beforeTheBeginning(at);
-  if ('position' in moment ? position > log.head : position === log.head)
-    note(`the log ends at position ${String(log.head)}: this is how things stood there`);
+  assertReached(log, position);
+  if ('instant' in moment && position === log.head)
+    note(`the log ends at position ${String(position)}: this is how things stood there`);
   return position;
+}
+
+/** Throws a CommandError (2) for a position that the log has not come to: seconds since the epoch look like one. */
+export function assertReached({ head }: LogReader, position: number): void {
+  if (position <= head) return;
+  throw new CommandError(
+    EXIT.usage,
+    `the log ends at position ${String(head)}`,
+    'name a position up to there, or a time like 2026-01-31T14:02Z',
+  );
 }
 
 const beforeTheBeginning = (at: number): CommandError =>

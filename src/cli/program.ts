@@ -233,7 +233,14 @@ function moment(text: string): Moment {
   const instant = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isSafeInteger(instant) || instant < 0)
     throw new InvalidArgumentError('a position, or a time like 2026-01-31T14:02Z, is expected.');
+  if (!isDay(text.slice(0, 10))) throw new InvalidArgumentError('the calendar has no such day.');
   return { instant };
+}
+
+/** Date.parse takes 30 February for 2 March. */
+function isDay(text: string): boolean {
+  const day = new Date(text);
+  return !Number.isNaN(day.valueOf()) && day.toISOString().startsWith(text);
 }
 
 function minutes(text: string): number {

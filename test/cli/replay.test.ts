@@ -155,7 +155,15 @@ test('a moment is a position or a time with its zone', async () => {
   expect([nonsense.code, nonsense.stderr]).toEqual([EXIT.usage, expect.not.stringContaining('zone') as unknown]);
 });
 
-test('a moment before the log is refused with where it begins; of one after its end the end is told, and that it is', async () => {
+test.each(['2026-02-30T09:00Z', '2026-04-31T09:00:00+08:00', '2026-02-29T00:00Z'])(
+  '%s is refused, and not taken for a day of the next month',
+  async (moment) => {
+    const { code, stdout, stderr } = await run(['replay', file('plain'), '--until', moment]);
+    expect([code, stdout, stderr]).toEqual([EXIT.usage, '', expect.stringContaining('no such day')]);
+  },
+);
+
+test('a moment before the log is refused with where it begins; of a time after its end the end is told, and that it is', async () => {
   for (const moment of ['0', '1970-01-01T00:00:00Z'])
     for (const command of [
       ['replay', file('plain'), '--until'],
@@ -167,11 +175,22 @@ test('a moment before the log is refused with where it begins; of one after its 
     }
   const end = await run(['replay', file('plain')]);
   expect(end.stderr).toBe('');
-  for (const moment of ['4', '2026-01-01T00:00Z'])
-    expect(await run(['replay', file('plain'), '--until', moment])).toEqual({
-      ...end,
-      stderr: 'the log ends at position 3: this is how things stood there\n',
-    });
+  expect(await run(['replay', file('plain'), '--until', '2026-01-01T00:00Z'])).toEqual({
+    ...end,
+    stderr: 'the log ends at position 3: this is how things stood there\n',
+  });
+});
+
+test('a position after the end is refused with where it ends: seconds since the epoch look like one', async () => {
+  for (const position of ['4', '1767603645'])
+    for (const command of [
+      ['replay', file('plain'), '--until'],
+      ['why', 'everything', '--log', file('plain'), '--at'],
+    ]) {
+      const { code, stdout, stderr } = await run([...command, position]);
+      expect([code, stdout]).toEqual([EXIT.usage, '']);
+      expect(stderr).toMatch(/the log ends at position 3\n {2}next: name a position up to there, or a time like /);
+    }
 });
 
 test('why answers from a file, also of a moment before', async () => {
@@ -238,7 +257,7 @@ test.each([
   expect([code, stdout, stderr]).toEqual([EXIT.usage, '', expect.stringContaining(`${folder} is a folder`)]);
 });
 
-test('log show prints a document for each event, as its help says', async () => {
+test('log show prints a document for each event, as its help says, and no transcript instead; it begins within the log', async () => {
   const state = join(folder, 'state');
   mkdirSync(state);
   const log = await openSqliteLog(join(state, 'log.sqlite'));
@@ -255,6 +274,18 @@ test('log show prints a document for each event, as its help says', async () => 
   ).toEqual(facts.map(({ type }) => type));
   expect(jsonl).toEqual(json);
   expect((await run(['log', 'show', '--help'])).stdout).toContain('an event each; so does --json');
+  for (const form of ['--json', '--jsonl']) {
+    const { code, stdout, stderr } = await run(['log', 'show', '--state', state, '--transcript', form]);
+    expect([code, stdout]).toEqual([EXIT.usage, '']);
+    expect(stderr).toContain(`next: drop ${form} for the transcript, or --transcript for`);
+  }
+  const from = (position: string) => run(['log', 'show', '--state', state, '--from', position]);
+  expect(await from('4')).toEqual({ code: EXIT.ok, stdout: '', stderr: '' });
+  expect(await from('5')).toMatchObject({
+    code: EXIT.usage,
+    stdout: '',
+    stderr: expect.stringContaining('position 3'),
+  });
 });
 
 test('simulated worlds hold the laws, and say which faults they met', async () => {
