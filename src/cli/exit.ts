@@ -48,7 +48,9 @@ const versionHint = 'use the release that wrote it, or choose another directory 
 /** Errors of the rooms by name, with their `reason` after a colon where it tells more; and of Node, by code. */
 const known: Readonly<Record<string, Verdict>> = {
   LogConflict: { exit: EXIT.conflict, next: 'stop the other process, or choose another directory with --state' },
-  LogUnavailable: { exit: EXIT.unavailable, next: 'free space or make the state directory writable, then try again' },
+  // Its message says what is wanting: room, a right, another program to end.
+  LogUnavailable: { exit: EXIT.unavailable, next: 'put that right, then try again' },
+  LogAbsent: { exit: EXIT.unavailable, next: 'name the state directory of its daemon with --state' },
   LogOutdated: { exit: EXIT.unavailable, next: 'start the daemon anew, which brings it up to date' },
   LogUnreadable: {
     exit: EXIT.problems,

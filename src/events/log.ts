@@ -73,7 +73,12 @@ export class LogConflict extends Error {
 
 /** The disk refused: full, read-only, gone. Nothing was recorded. */
 export class LogUnavailable extends Error {
-  override readonly name = 'LogUnavailable';
+  override readonly name: string = 'LogUnavailable';
+}
+
+/** Nothing was ever logged there. */
+export class LogAbsent extends LogUnavailable {
+  override readonly name = 'LogAbsent';
 }
 
 /** The log can't be trusted or understood: a broken chain, a newer format, a foreign file. Never answered by starting anew. */

@@ -11,7 +11,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { LogUnavailable, LogUnreadable } from './log.ts';
+import { LogAbsent, LogUnavailable, LogUnreadable } from './log.ts';
 
 const OLDEST_SQLITE = '3.51.3';
 
@@ -72,7 +72,7 @@ export function syncFolder(folder: string): void {
 
 /** Refuses a path that is missing or not a plain file; changes nothing. */
 export function assertStoreFile(path: string): void {
-  if (!assertPlain(path)) throw new LogUnavailable(`there is no log at ${path}: check the path`);
+  if (!assertPlain(path)) throw new LogAbsent(`there is no log at ${path}`);
 }
 
 /** Whether there is a file. *Errors*: {@link LogUnreadable} for a link, a folder or anything else than a plain file. */

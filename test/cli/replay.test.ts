@@ -1,9 +1,9 @@
 import Database from 'better-sqlite3';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { EXIT } from '../../src/cli/exit.ts';
+import { EXIT, verdictOf } from '../../src/cli/exit.ts';
 import { pathsOf } from '../../src/cli/paths.ts';
 import { exportLines, memoryLog, openSqliteLog, writeLines, type Fact, type NewEvent } from '../../src/events/index.ts';
 import { replay } from '../../src/replay/index.ts';
@@ -326,11 +326,24 @@ test('a log of an older version waits for its daemon: 5, and nobody is told that
   expect((await run(['log', 'verify', '--state', state])).code).toBe(EXIT.ok);
 });
 
-test('no log is made where there is none to compact', async () => {
-  const { code, stderr } = await run(['log', 'compact', '--state', join(folder, 'nowhere')]);
-  expect([code, stderr, existsSync(join(folder, 'nowhere'))]).toEqual([
-    EXIT.usage,
-    expect.stringMatching(/there is no log .*next: name its state directory/s),
-    false,
-  ]);
+test.each([['show'], ['verify'], ['export', join(folder, 'nothing.jsonl')], ['compact']])(
+  'where nothing was ever logged that is said, and no log is made: log %s',
+  async (...args) => {
+    const nowhere = join(folder, 'nowhere');
+    const { code, stdout, stderr } = await run(['log', ...args, '--state', nowhere]);
+    expect([code, stdout, existsSync(nowhere)]).toEqual([EXIT.unavailable, '', false]);
+    expect(stderr).toMatch(
+      /error: there is no log at .*\n {2}next: name the state directory of its daemon with --state\n$/,
+    );
+    const empty = join(folder, 'empty');
+    mkdirSync(empty, { recursive: true });
+    writeFileSync(join(empty, 'log.sqlite'), '');
+    const emptied = await run(['log', ...args, '--state', empty]);
+    expect([emptied.code, emptied.stdout, statSync(join(empty, 'log.sqlite')).size]).toEqual([EXIT.problems, '', 0]);
+  },
+);
+
+test('of a log that cannot be read for another reason nobody is told to free space', () => {
+  const { exit, next } = verdictOf({ name: 'LogUnavailable' });
+  expect([exit, next]).toEqual([EXIT.unavailable, expect.not.stringMatching(/space|state directory/)]);
 });

@@ -1,16 +1,13 @@
-import { statSync } from 'node:fs';
-import { openSqliteLog, type Compaction } from '../../events/index.ts';
+import { openSqliteLog, openSqliteLogReadOnly, type Compaction } from '../../events/index.ts';
 import { fold } from '../../replay/index.ts';
-import { CommandError, EXIT } from '../exit.ts';
+import { EXIT } from '../exit.ts';
 import { pathsOf } from '../paths.ts';
 import type { Run } from '../program.ts';
 
 /** Packs what is sealed, once the log was folded; folds it again, and keeps the packs when it comes to the same state. */
 export const run: Run = async ({ options, output }) => {
   const path = pathsOf(process.env, options.state).log;
-  // Opening would make one.
-  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0)
-    throw new CommandError(EXIT.usage, `there is no log ${path}`, 'name its state directory with --state');
+  await assertLog(path);
   const log = await openSqliteLog(path);
   try {
     const { head } = log;
@@ -26,6 +23,15 @@ export const run: Run = async ({ options, output }) => {
     log.close();
   }
 };
+
+/** An owner makes a log where there is none: it is asked for as readers ask. An older one is brought up to date. */
+async function assertLog(path: string): Promise<void> {
+  try {
+    (await openSqliteLogReadOnly(path)).close();
+  } catch (error) {
+    if ((error as Error).name !== 'LogOutdated') throw error;
+  }
+}
 
 function text({ segments, bytesBefore, bytesAfter }: Compaction, head: number): string {
   if (segments === 0) return `nothing to pack: ${size(bytesAfter)}, ${String(head)} events.`;
