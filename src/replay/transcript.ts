@@ -39,12 +39,13 @@ export function* transcript(log: Recording, options: TranscriptOptions = {}): Ge
   yield `dacapo transcript ${String(TRANSCRIPT_VERSION)}, rules ${RULES}`;
   const player = new Player();
   const marks = new MarkCheck(log.marks());
-  for (const event of log.read()) {
-    if (event.position > until) break;
+  for (const event of until < 1 ? [] : log.read()) {
     const step = player.play(event);
     if (event.position >= from) yield* stepLines(player.state, step);
     const difference = marks.after(event, () => player.stateHash());
     if (difference != null) yield `${MARGIN}mark   ${differenceText(difference)}`;
+    // Not one further than asked for: the log may not hold there.
+    if (event.position >= until) break;
   }
   yield* standingLines(player);
 }

@@ -237,6 +237,36 @@ test('a log file is verified like a log, and a redacted one says what its chain 
   expect([foreign.code, foreign.stderr]).toMatchObject([EXIT.problems, expect.not.stringContaining('log verify')]);
 });
 
+test('what holds of a broken log is named, and can be played', async () => {
+  writeLines(file('growing'), exportLines(longer(), { package: '1' }));
+  writeFileSync(file('broken'), readFileSync(file('growing'), 'utf8').replace('"at":2000', '"at":2001'));
+  const { code, stdout } = await run(['log', 'verify', file('broken')]);
+  expect([code, stdout]).toEqual([
+    EXIT.problems,
+    expect.stringMatching(/\n {2}next: export the log again; .*--until 3` plays what holds\n$/),
+  ]);
+  expect((await run(['replay', file('broken'), '--until', '3'])).code).toBe(EXIT.ok);
+  expect((await run(['replay', file('broken')])).code).toBe(EXIT.problems);
+});
+
+test('of a log of the machine that does not hold it is said how to take along what holds', async () => {
+  const state = join(folder, 'damaged');
+  const path = pathsOf({}, state).log;
+  mkdirSync(state);
+  const log = await openSqliteLog(path);
+  for (const [index, fact] of facts.entries())
+    log.append([{ ...fact, id: `e${String(index)}`, at: 1000 + index, cause: null }]);
+  log.close();
+  const db = new Database(path);
+  db.exec('update events set at = at + 1 where position = 3');
+  db.close();
+  const { code, stdout } = await run(['log', 'verify', '--state', state]);
+  expect([code, stdout]).toEqual([
+    EXIT.problems,
+    expect.stringMatching(/position 3: .*\n {2}next: keep .*export FILE --until 2`.*\n$/),
+  ]);
+});
+
 test('an edited payload passes the chain of a redacted log, and is met by its state hash and by the original', async () => {
   const edited = readFileSync(file('redacted'), 'utf8').replace('"connector":"everything"', '"connector":"something"');
   writeFileSync(file('edited'), edited);

@@ -34,6 +34,22 @@ describe('a replay', () => {
     expect(replay(recordingOf(s.log)).stateHash).toBe(stateHash(s.state));
   });
 
+  test('up to a position asks for nothing after it: there the log may be broken', () => {
+    const { log } = history();
+    const broken = {
+      *read() {
+        yield* log.slice(0, 3);
+        throw new Error('broken');
+      },
+      marks: () => [],
+    };
+    expect(replay(broken, { until: 3 }).position).toBe(3);
+    expect([...steps(broken, 3)]).toHaveLength(3);
+    expect([...transcript(broken, { until: 3 })].join('\n')).toContain('after 3, ');
+    expect(whyFrom(broken, 'docs', { at: 3 }).connector).toBe('docs');
+    expect(() => replay(broken, { until: 4 })).toThrow('broken');
+  });
+
   test('says what the running daemon says of its routes, its account and its anomalies', () => {
     for (const { log, engine } of told) {
       const { stateHash: hash, ...replayed } = replay(log);

@@ -18,10 +18,18 @@ export const run: Run<CommonOptions, [string | undefined]> = async ({ options, o
   output.result({ events, head, batches, link, broken }, () =>
     broken === null
       ? `${String(events)} events in ${String(batches)} batches hold, up to link ${link}${but}`
-      : `the log breaks at position ${String(broken.position)}: ${broken.reason}`,
+      : `the log breaks at position ${String(broken.position)}: ${broken.reason}\n  next: ${nextStep(report, file)}`,
   );
   return broken === null ? EXIT.ok : EXIT.problems;
 };
+
+/** What holds is taken along, or played, to the last whole batch. */
+function nextStep({ head, broken }: LogReport, file: string | undefined): string {
+  const before = (broken?.position ?? 1) - 1;
+  if (file !== undefined)
+    return `export the log again${head === 0 ? '' : `; \`dacapo replay ${file} --until ${String(head)}\` plays what holds`}`;
+  return `keep it for the incident${before === 0 ? '' : `; \`dacapo log export FILE --until ${String(before)}\` takes what holds`}`;
+}
 
 async function verifyOwn(options: CommonOptions): Promise<Verified> {
   const reader = await openSqliteLogReadOnly(pathsOf(process.env, options.state).log);
