@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { LogUnreadable, openLogFile, type LogFile, type LogReader } from '../events/index.ts';
+import { LogFileError, openLogFile, type LogFile, type LogReader } from '../events/index.ts';
 import { formatInstant } from '../reconcile/index.ts';
 import { positionAt } from '../replay/index.ts';
 import { CommandError, EXIT } from './exit.ts';
@@ -19,8 +19,8 @@ export function namedLog(path: string): LogFile {
     return openLogFile(path);
   } catch (error) {
     // Only the first line has been read: that the file breaks later is said by who reads on.
-    if (!(error instanceof LogUnreadable)) throw error;
-    throw new CommandError(EXIT.problems, error.message, 'name a file that `dacapo log export FILE` wrote');
+    if (error instanceof LogFileError) throw new CommandError(EXIT.problems, error.reason, error.next);
+    throw error;
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { BrokenChain, GENESIS } from './chain.ts';
 import { FileBatch } from './fileBatch.ts';
-import { LogUnreadable, type LogReader, type LogReport, type RecordedEvent } from './log.ts';
+import type { LogReader, LogReport, RecordedEvent } from './log.ts';
 import { isMark, jsonLines, LogFileError, NEXT, parseHeader, parseMark, type LogFileHeader } from './logFileLines.ts';
 
 /** A log in a file: a {@link LogReader} with the file's header. */
@@ -57,10 +57,9 @@ class FileLog implements LogFile {
       }
       return { ...seen, broken: null };
     } catch (error) {
-      if (!(error instanceof LogUnreadable)) throw error;
-      const [position, reason] =
-        error instanceof BrokenChain ? [error.position, error.reason] : [seen.head + 1, error.message];
-      return { ...seen, broken: { position, reason } };
+      if (error instanceof BrokenChain) return { ...seen, broken: { position: error.position, reason: error.reason } };
+      if (!(error instanceof LogFileError)) throw error;
+      return { ...seen, broken: { position: seen.head + 1, reason: error.reason } };
     }
   }
 

@@ -36,9 +36,15 @@ export type Mark = z.output<typeof markSchema>;
 /** A line that does not belong there. `line` counts from 1. */
 export class LogFileError extends LogUnreadable {
   readonly line: number;
+  /** The message without its next step. */
+  readonly reason: string;
+  readonly next: string;
   constructor(path: string, line: number, reason: string, next: string, options?: ErrorOptions) {
-    super(`${path}, line ${line}: ${reason}; ${next}`, options);
+    const where = `${path}, line ${line}: ${reason}`;
+    super(`${where}; ${next}`, options);
     this.line = line;
+    this.reason = where;
+    this.next = next;
   }
 }
 
@@ -100,7 +106,7 @@ export function parseLine<T>(path: string, line: number, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    if (error instanceof BadEvent) throw new LogFileError(path, line, error.message, NEXT, { cause: error });
+    if (error instanceof BadEvent) throw new LogFileError(path, line, error.reason, error.next, { cause: error });
     if (error instanceof SyntaxError) throw new LogFileError(path, line, 'not JSON', NEXT);
     if (error instanceof RangeError) throw new LogFileError(path, line, 'nested too deep', NEXT);
     throw error;

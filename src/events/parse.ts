@@ -21,10 +21,14 @@ export class BadEvent extends Error {
   override readonly name = 'BadEvent';
   /** Dotted path of the first bad field; empty for the event as a whole. */
   readonly path: string;
+  /** The message without its next step. */
+  readonly reason: string;
   readonly next: string;
   constructor(path: string, reason: string, next: string) {
-    super(`bad event${path === '' ? '' : ` at ${path}`}: ${reason}; ${next}`);
+    const what = `bad event${path === '' ? '' : ` at ${path}`}: ${reason}`;
+    super(`${what}; ${next}`);
     this.path = path;
+    this.reason = what;
     this.next = next;
   }
 }
@@ -51,7 +55,7 @@ const envelopeSchema = z.strictObject({
 const factSchema = z.strictObject({ type: z.string(), data: payload });
 
 const FIX_SENDER = 'correct the sender';
-const FIX_FILE = 'export the log again, or correct the line';
+const FIX_FILE = 'export the log again with "dacapo log export", or correct the line';
 
 const types: ReadonlySet<string> = new Set(eventTypes);
 

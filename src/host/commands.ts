@@ -30,7 +30,11 @@ class NoAccounts extends Error {
 }
 
 const nothing = z.strictObject({});
-const name = z.string().min(1).max(191);
+const words = (most: number) => {
+  const expected = `expected 1 to ${String(most)} characters`;
+  return z.string().min(1, expected).max(most, expected);
+};
+const name = words(191);
 const position = z.number().int().min(1);
 const secretText = z
   .string()
@@ -59,7 +63,7 @@ function tablesAsData(tables: Observable<RouteTable>): Observable<unknown> {
 }
 
 function tools({ aggregate }: CommandsOptions): Commands {
-  const call = z.strictObject({ name: z.string().min(1).max(128), argsText: z.string().default('{}') });
+  const call = z.strictObject({ name: words(128), argsText: z.string().default('{}') });
   return {
     tools: command(nothing, async (_, signal) => wholeList(aggregate, signal)),
     call: command(call, async ({ name: tool, argsText }, signal) => {

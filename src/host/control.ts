@@ -150,8 +150,13 @@ export const namedErrors: ReadonlySet<string> = new Set([
   ...['LogConflict', 'LogUnavailable', 'LogUnreadable', 'McpError', 'UnknownAccount'],
 ]);
 
+/** Key by key what is expected there, in one line. */
+function wrongIn({ issues }: z.ZodError): string {
+  return issues.map(({ path, message }) => [...path.map(String), message].join(': ')).join('; ');
+}
+
 function errorOf(error: unknown): ControlError {
-  if (error instanceof z.ZodError) return { name: 'BadInput', message: z.prettifyError(error) };
+  if (error instanceof z.ZodError) return { name: 'BadInput', message: wrongIn(error) };
   if (!(error instanceof Error)) return { name: 'InternalError', message: 'an internal error' };
   const reason = 'reason' in error && typeof error.reason === 'string' ? { reason: error.reason } : {};
   if (namedErrors.has(error.name)) return { name: error.name, message: error.message, ...reason };

@@ -249,6 +249,16 @@ test('what holds of a broken log is named, and can be played', async () => {
   expect((await run(['replay', file('broken')])).code).toBe(EXIT.problems);
 });
 
+test('what to do about a line is said once', async () => {
+  writeFileSync(file('odd'), readFileSync(file('plain'), 'utf8').replace('{"position":2,', '{'));
+  const steps = async (...args: readonly string[]): Promise<number> => {
+    const { code, stdout, stderr } = await run([...args, file('odd')]);
+    expect([code, stdout + stderr]).toEqual([EXIT.problems, expect.stringMatching(/line \d: bad event at position: /)]);
+    return (stdout + stderr).match(/export the log again/g)?.length ?? 0;
+  };
+  expect([await steps('replay'), await steps('log', 'verify')]).toEqual([1, 1]);
+});
+
 test('of a log of the machine that does not hold it is said how to take along what holds', async () => {
   const state = join(folder, 'damaged');
   const path = pathsOf({}, state).log;

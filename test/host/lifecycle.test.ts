@@ -109,6 +109,10 @@ test('what the socket is asked wrongly is refused with what to do', async () => 
   const { controlSocket } = started(await daemonWith({}));
   await expect(callControl(controlSocket, 'nothing')).rejects.toMatchObject({ kind: 'UnknownCommand' });
   await expect(callControl(controlSocket, 'why', {})).rejects.toMatchObject({ kind: 'BadInput' });
+  await expect(callControl(controlSocket, 'account.use', { account: '' })).rejects.toMatchObject({
+    kind: 'BadInput',
+    message: 'account: expected 1 to 191 characters',
+  });
   await expect(callControl(controlSocket, 'account.use', { account: 'ann' })).rejects.toMatchObject({
     kind: 'NoAccounts',
   });
