@@ -29,9 +29,10 @@ async function main(args: readonly string[]): Promise<ExitCode> {
 type Program = ReturnType<typeof buildProgram>;
 
 /** commander passes this setting on only to commands made after it. */
-function throwInsteadOfExit(command: Program): void {
-  command.exitOverride().showHelpAfterError(`(see: ${command.name()} --help)`);
-  command.commands.forEach(throwInsteadOfExit);
+function throwInsteadOfExit(command: Program, above: readonly string[] = []): void {
+  const words = [...above, command.name()];
+  command.exitOverride().showHelpAfterError(`(see: ${words.join(' ')} --help)`);
+  for (const below of command.commands) throwInsteadOfExit(below, words);
 }
 
 watchStreams();

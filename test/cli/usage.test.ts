@@ -33,6 +33,14 @@ test.each([[['nonsense']], [['--nonsense']], [['paths', 'extra']], [['log']], [[
   },
 );
 
+test.each([
+  [['why'], 'dacapo why --help'],
+  [['log', 'export'], 'dacapo log export --help'],
+  [['demo', 'key', 'accept'], 'dacapo demo key accept --help'],
+])('the help that %j points to can be pasted', async (args, hint) => {
+  expect((await run(args)).stderr).toContain(`(see: ${hint})`);
+});
+
 const nowhere = ['--state', join(state, 'nobody')];
 test.each([
   [['status', ...nowhere], EXIT.unavailable],
@@ -92,6 +100,12 @@ test('a file that finds no room wants room', () => {
       exit: EXIT.unavailable,
       next: expect.stringContaining('free space') as string,
     });
+});
+
+test('what a file system refuses is no fault of ours to report', () => {
+  const codes = ['EACCES', 'EPERM', 'EROFS', 'EFBIG', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG', 'EMFILE', 'EIO'];
+  for (const code of codes)
+    expect([code, verdictOf({ name: 'Error', code }).next]).toEqual([code, expect.not.stringContaining('report it')]);
 });
 
 test('a reader that goes away is no error', async () => {
