@@ -31,29 +31,37 @@ export function* readLines(path: string, maxBytes: number): Generator<string, vo
     for (let bytes = readSync(file, chunk); bytes > 0; bytes = readSync(file, chunk)) {
       const held = Buffer.concat([rest, chunk.subarray(0, bytes)]);
       const end = held.lastIndexOf(NEWLINE) + 1;
-      for (const text of textLines(held.subarray(0, end), line)) {
+      const { texts, isWhole } = textLines(held.subarray(0, end));
+      for (const text of texts) {
         line++;
         if (text.length > maxBytes) throw tooLong(line, maxBytes);
         yield text;
       }
+      if (!isWhole) throw new BadLine(line + 1, 'not UTF-8');
       rest = held.subarray(end);
       if (rest.length > maxBytes) throw tooLong(line + 1, maxBytes);
     }
-    if (rest.length > 0) yield* textLines(Buffer.concat([rest, Buffer.of(NEWLINE)]), line);
+    if (rest.length === 0) return;
+    if (!isUtf8(rest)) throw new BadLine(line + 1, 'not UTF-8');
+    yield rest.toString();
   } finally {
     closeSync(file);
   }
 }
 
-/** Whole lines, each with its end, as text. Checked for UTF-8 in one go, as a lenient decoder would change what a hash was made of. */
-function textLines(bytes: Buffer, before: number): string[] {
-  if (bytes.length === 0) return [];
-  if (isUtf8(bytes)) return bytes.toString('utf8', 0, bytes.length - 1).split('\n');
-  let [start, line] = [0, before];
-  for (;;) {
+/**
+ * Whole lines, each with its end, as text; `isWhole` is false where one of them is not UTF-8, and the texts are those before it. Checked
+ * in one go, as a lenient decoder would change what a hash was made of.
+ */
+function textLines(bytes: Buffer): { readonly texts: readonly string[]; readonly isWhole: boolean } {
+  if (bytes.length === 0) return { texts: [], isWhole: true };
+  if (isUtf8(bytes)) return { texts: bytes.toString('utf8', 0, bytes.length - 1).split('\n'), isWhole: true };
+  const texts: string[] = [];
+  for (let start = 0; ;) {
     const end = bytes.indexOf(NEWLINE, start);
-    line++;
-    if (!isUtf8(bytes.subarray(start, end))) throw new BadLine(line, 'not UTF-8');
+    const line = bytes.subarray(start, end);
+    if (!isUtf8(line)) return { texts, isWhole: false };
+    texts.push(line.toString());
     start = end + 1;
   }
 }

@@ -236,8 +236,13 @@ it.each([
 it('a line that is no text, or too long, is refused with its number', () => {
   const path = join(folder(), 'log.jsonl');
   const lines = linesOf();
-  writeFileSync(path, Buffer.concat([Buffer.from(lines.slice(0, 3).join('\n')), Buffer.from([0x0a, 0xff, 0x0a])]));
-  expect(() => [...openLogFile(path).read()]).toThrow(/line 4: not UTF-8/);
+  writeFileSync(path, Buffer.concat([Buffer.from(lines.slice(0, 5).join('\n')), Buffer.from([0x0a, 0xff, 0x0a])]));
+  const read = openLogFile(path).read()[Symbol.iterator]();
+  // What lies before it is told first.
+  expect([read.next().value?.position, read.next().value?.position]).toEqual([1, 2]);
+  expect(() => read.next()).toThrow(/line 6: not UTF-8/);
+  writeFileSync(path, Buffer.concat([Buffer.from(`${lines[0]}\n`), Buffer.from([0xff])]));
+  expect(() => [...openLogFile(path).read()]).toThrow(/line 2: not UTF-8/);
   writeFileSync(path, `${lines[0]}\n${'x'.repeat(9 * 1024 * 1024)}`);
   expect(() => [...openLogFile(path).read()]).toThrow(/line 2: longer than 8388608 bytes/);
 });
