@@ -28,13 +28,22 @@ export const logMutants: readonly Required<TestedMutant>[] = [
   mutant('L12', 'sqliteOwner', 'log-may-end-elsewhere', 'if (expected !== undefined && (', 'if (expected === null && (', log), // prettier-ignore
   mutant('L12', 'sqliteOwner', 'wal-is-not-emptied-at-open', 'if (!emptyWal(connection))', 'if (connection === undefined)', log), // prettier-ignore
   mutant('L12', 'sqliteOwner', 'name-of-the-wal-may-vanish', '  syncFolder(dirname(path));\n}', '}', 'crash/crash'),
-  mutant('L12', 'sqliteMigrate', 'migration-without-backup', 'if (pending.length < names.length) backUp(db, path);', '', log), // prettier-ignore
+  mutant('L12', 'sqliteMigrate', 'migration-without-backup', 'pending.length < names.length ? backUp(db, path) : undefined', 'undefined as string | undefined', log), // prettier-ignore
   mutant('L12', 'sqliteMigrate', 'backup-over-a-backup', "openSync(path, 'wx', 0o600)", "openSync(path, 'w', 0o600)", log), // prettier-ignore
   mutant('L12', 'sqliteMigrate', 'half-a-migration-stays', "db.exec('rollback')", "db.exec('commit')", log),
   mutant('L12', 'sqliteConnection', 'newer-format-is-opened', 'if (format <= COMPACTED_FORMAT) return;', 'if (format > 0) return;', log), // prettier-ignore
   mutant('L12', 'sqliteConnection', 'journal-of-another-is-rolled-back', 'if (application !== 0 || size > PAGE_BYTES) throw foreign(path);', '', log), // prettier-ignore
   mutant('L12', 'sqliteMigrate', 'format-waits-in-the-wal', "  db.pragma('wal_checkpoint(TRUNCATE)');\n", '', log),
-  mutant('L12', 'lines', 'export-replaces-whatever-is-there', 'if (isFirst && !isReplaceable(path, line))', 'if (isFirst && line.length < 0)', logFile), // prettier-ignore
+  mutant('L12', 'lines', 'export-replaces-whatever-is-there', 'if (!isReplaceable(there, first)) throw', 'if (there === first.value) throw', logFile), // prettier-ignore
+  mutant(
+    'L12',
+    'lines',
+    'any-json-is-an-older-export',
+    'const KIND_CHARACTERS = 12;',
+    'const KIND_CHARACTERS = 2;',
+    logFile,
+  ),
+  mutant('L12', 'sqliteMigrate', 'failed-migration-leaves-a-copy', '    if (backup !== undefined) rmSync(backup, { force: true });\n', '', log), // prettier-ignore
   mutant('L12', 'sqliteRewrite', 'evidence-is-sealed-first', '  const before = proven(file, proof);\n  while (seal(file));\n', '  while (seal(file));\n  const before = proven(file, proof);\n', compaction), // prettier-ignore
 
   // What is read is what was written, in the same order, and all of it.
@@ -45,7 +54,16 @@ export const logMutants: readonly Required<TestedMutant>[] = [
   mutant('L13', 'sqliteReader', 'segments-are-read-unchecked', 'segment.last > end || !holds(segment)) return', 'segment.last > end) return', log), // prettier-ignore
   mutant('L13', 'sqliteReader', 'segment-of-another-log-is-read', 'return this.#pointBefore(segment.last + 1).link === segment.link ? segment : undefined;', 'return segment;', log), // prettier-ignore
   mutant('L13', 'sqliteReader', 'segment-goes-on-from-anywhere', 'if (segment?.before === point.link && segment.first === point.position + 1)', 'if (segment?.first === point.position + 1)', log), // prettier-ignore
-  mutant('L13', 'sqliteReader', 'part-of-a-log-is-all-of-it', 'until === undefined ? this.head : this.#pointBefore(until + 1).position', 'until === undefined ? this.head : this.head', logFile), // prettier-ignore
+  mutant(
+    'L13',
+    'verifiedRows',
+    'what-lies-before-a-break-is-lost',
+    '      broken = error;\n',
+    '      throw error;\n',
+    log,
+  ),
+  mutant('L13', 'verifiedRows', 'what-lies-beside-a-lost-page-is-lost', 'if (limit > 1 && error instanceof LogUnreadable)', 'if (limit < 1 && error instanceof LogUnreadable)', log), // prettier-ignore
+  mutant('L13', 'sqliteReader', 'part-of-a-log-is-all-of-it', 'until === undefined ? this.head : this.endOf(until)', 'until === undefined ? this.head : this.head', logFile), // prettier-ignore
   mutant('L13', 'sqliteReader', 'verify-passes-segments-over', '      this.#verifySegments();\n', '', log),
   mutant('L13', 'sqliteReader', 'verify-passes-indexes-over', "const damage = this.damage('integrity_check');", 'const damage = null;', log), // prettier-ignore
   mutant('L13', 'sqlTexts.gen', 'marks-are-overwritten', '\\"stateHash\\") values (?, ?) on conflict do nothing', '\\"stateHash\\") values (?, ?) on conflict (position) do update set \\"stateHash\\" = excluded.\\"stateHash\\"', log), // prettier-ignore
@@ -81,6 +99,8 @@ export const logMutants: readonly Required<TestedMutant>[] = [
   mutant('L16', 'sqliteRewrite', 'redacted-payload-stays-in-a-state', '    dropCheckpoints(connection);\n', '', checkpoints), // prettier-ignore
   mutant('L16', 'sqliteRewrite', 'damage-elsewhere-keeps-a-payload', 'if (error instanceof BrokenChain) return undefined;', '', compaction), // prettier-ignore
   mutant('L16', 'sqliteRewrite', 'copy-that-nobody-claims-keeps-a-payload', '    dropUnclaimed(file, connection, position);\n', '', compaction), // prettier-ignore
+  mutant('L12', 'sqliteRewrite', 'redaction-takes-the-neighbour-along', '  if (segment?.first === first && holds(segment)) return;\n', '', compaction), // prettier-ignore
+  mutant('L12', 'sqlTexts.gen', 'damaged-pack-is-no-evidence', 'delete from \\"segmentParts\\" where \\"segment\\" = ? and \\"packed\\" is null', 'delete from \\"segmentParts\\" where \\"segment\\" = ?', compaction), // prettier-ignore
   mutant('L16', 'sqliteLog', 'state-that-knew-a-payload-is-put-by', '    if (this.#hasForgotten) return;\n', '', checkpoints), // prettier-ignore
   mutant('L16', 'exportLog', 'redacted-file-keeps-the-salt', '...(!redacted && { salt: log.salt })', 'salt: log.salt', logFile), // prettier-ignore
   mutant('L16', 'exportLog', 'newer-payload-is-redacted-as-todays', "schema <= SCHEMA ? type : ''", 'schema > 0 ? type : type', logFile), // prettier-ignore

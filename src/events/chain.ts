@@ -32,8 +32,10 @@ export interface LogRow {
 export interface RowSource {
   /** Goes into every payload's hash; see {@link hashPayload}. Leaves with a plain export, never with a redacted one. */
   readonly salt: string;
+  /** Where the last batch ends that does not go beyond `until`; 0 when there is none. */
+  endOf(until: number): number;
   /**
-   * Rows from the first event on, oldest first, each after the chain of its batch has been checked; of whole batches up to `until`, the
+   * Rows from the first event on, oldest first, each after the chain of its batch has been checked; up to {@link endOf} `until`, the
    * head when absent. What comes after is not looked at, and need not hold.
    */
   rows(until?: number): Iterable<LogRow>;

@@ -16,7 +16,7 @@ export interface ExportOptions {
   readonly package: string;
   /** When given, names of accounts become pseudonyms under this key. */
   readonly redactKey?: string | Uint8Array;
-  /** Position that no batch of the file goes beyond; absent: the head. What comes after it is not read, so it need not hold. */
+  /** Position that no batch in the file goes beyond; absent: the head. What comes after it is not read, so it need not hold. */
   readonly until?: number | undefined;
 }
 
@@ -30,8 +30,7 @@ export function* exportLines(log: LogReader & RowSource, options: ExportOptions)
   let hashes: string[] = [];
   let redacted = redact !== undefined;
   const { until } = options;
-  // How far whole batches reach is not known yet.
-  yield headerLine(log, options.package, redact !== undefined, until === undefined ? log.head : undefined);
+  yield headerLine(log, options.package, redact !== undefined, until === undefined ? log.head : log.endOf(until));
   for (const row of log.rows(until)) {
     const payload = redact === undefined ? row.payload : redactText(redact, row);
     redacted ||= payload === null;
@@ -46,7 +45,7 @@ export function* exportLines(log: LogReader & RowSource, options: ExportOptions)
   }
 }
 
-function headerLine(log: RowSource, version: string, redacted: boolean, head: number | undefined): string {
+function headerLine(log: RowSource, version: string, redacted: boolean, head: number): string {
   const chain = { algorithm: 'sha256', genesis: GENESIS, ...(!redacted && { salt: log.salt }) };
   return JSON.stringify({
     dacapoLog: LOG_FILE_VERSION,

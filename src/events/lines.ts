@@ -1,6 +1,5 @@
 /** Text files line by line, in and out, at the pace of whoever pulls; no line and no file is ever held whole by accident. */
 import { isUtf8 } from 'node:buffer';
-import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, lstatSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -83,10 +82,15 @@ export class FileInTheWay extends Error {
  * begins with the same characters. *Errors*: {@link FileInTheWay} for anything else, which nobody wants to lose by a slip of the pen.
  */
 export function writeLines(path: string, lines: Iterable<string>): void {
-  const partial = `${path}.${randomBytes(4).toString('hex')}.partial`;
+  const partial = `${path}.partial`;
+  const source = lines[Symbol.iterator]();
+  const first = source.next();
+  // Before all the others are asked for: a long log takes a while. What a killed one left half is replaced likewise.
+  for (const there of [path, partial]) if (!isReplaceable(there, first)) throw new FileInTheWay(there);
+  rmSync(partial, { force: true });
   const file = openSync(partial, 'wx', 0o600);
   try {
-    writeAndClose(file, aimedAt(path, lines));
+    writeAndClose(file, rest(source, first));
     renameSync(partial, path);
   } catch (error) {
     rmSync(partial, { force: true });
@@ -94,21 +98,16 @@ export function writeLines(path: string, lines: Iterable<string>): void {
   }
 }
 
-/** Looks where they go before the first one is written: a long log takes a while. */
-function* aimedAt(path: string, lines: Iterable<string>): Generator<string, void, void> {
-  let isFirst = true;
-  for (const line of lines) {
-    if (isFirst && !isReplaceable(path, line)) throw new FileInTheWay(path);
-    isFirst = false;
-    yield line;
-  }
+function* rest(source: Iterator<string>, first: IteratorResult<string>): Generator<string, void, void> {
+  for (let next = first; next.done !== true; next = source.next()) yield next.value;
 }
 
 /** Links and devices are not: it would be them that go, and not what they stand for. */
-function isReplaceable(path: string, line: string): boolean {
+function isReplaceable(path: string, first: IteratorResult<string>): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return true;
-  return found.isFile() && (found.size === 0 || beginOf(path) === line.slice(0, KIND_CHARACTERS));
+  const begin = first.done === true ? '' : `${first.value}\n`.slice(0, KIND_CHARACTERS);
+  return found.isFile() && (found.size === 0 || beginOf(path) === begin);
 }
 
 function beginOf(path: string): string {

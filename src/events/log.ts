@@ -16,7 +16,8 @@ export interface LogReader {
   /**
    * Events from `from` (inclusive) to the head at the first step, oldest first, each only after the chain of its batch, or the hash of
    * a copy that was sealed from it, has been checked. Lazy; a log may be appended to between two steps, not within one. *Errors*:
-   * {@link LogUnreadable} at the first batch that does not hold.
+   * {@link LogUnreadable} at the first batch that does not hold, after all before it. Events may share what they have in common: nobody may
+   * write to them.
    */
   read(from?: number): Iterable<RecordedEvent>;
   /** State hashes kept so far, oldest first. */

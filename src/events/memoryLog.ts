@@ -95,6 +95,10 @@ class MemoryLog implements EventLog, RowSource {
     return { events: this.head, head: this.head, batches: this.#ends.length, link, broken: null };
   }
 
+  endOf(until: number): number {
+    return this.#ends.findLast((end) => end <= until) ?? 0;
+  }
+
   *rows(until = Infinity): Iterable<LogRow> {
     let link = GENESIS;
     let first = 1;

@@ -62,7 +62,7 @@ export interface SqliteLog extends Required<EventLog>, RowSource {
    */
   compact(proof: (log: LogReader) => string): Compaction;
   /**
-   * Takes an event's payload out of the file for good. Its hash stays, so the chain holds; the event is read as unknown. Says whether
+   * Takes an event's payload out of the file for good, not out of a backup that a migration has left beside it. Its hash stays, so the chain holds; the event is read as unknown. Says whether
    * its bytes have gone by now: where another program is reading, they go with the first rest after it is done. Until the log
    * is opened anew no state is put by.
    */
@@ -221,6 +221,10 @@ class OwnedLog implements SqliteLog {
 
   marks(): Iterable<{ readonly position: number; readonly stateHash: string }> {
     return this.#reader.marks();
+  }
+
+  endOf(until: number): number {
+    return this.#reader.endOf(until);
   }
 
   rows(until?: number): Iterable<LogRow> {

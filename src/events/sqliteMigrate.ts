@@ -1,7 +1,7 @@
 /** Brings a log file's tables up to date: up only, all steps in one transaction, after a copy of the file. */
 import type Database from 'better-sqlite3';
 import type { Migration } from 'kysely';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { LogUnavailable, LogUnreadable } from './log.ts';
 import { codeOf } from './logError.ts';
@@ -25,8 +25,8 @@ export async function migrate(
   if (pending.length === 0) return [];
   // Loaded before the transaction is opened: it holds a lock.
   const run = await migrator(db, path, migrations ?? (await import('./sqliteMigrations.ts')).migrations);
-  if (pending.length < names.length) backUp(db, path);
-  await inTransaction(db, async () => {
+  const backup = pending.length < names.length ? backUp(db, path) : undefined;
+  await inTransaction(db, backup, async () => {
     await run();
     db.pragma(`application_id = ${APPLICATION_ID}`);
     if (Number(db.pragma('user_version', { simple: true })) < format) db.pragma(`user_version = ${format}`);
@@ -57,13 +57,19 @@ async function migrator(
 }
 
 /** Kysely gives SQLite no transaction around migrations, so a crash between two steps would leave half a schema. */
-async function inTransaction(db: Database.Database, work: () => Promise<void>): Promise<void> {
+async function inTransaction(
+  db: Database.Database,
+  backup: string | undefined,
+  work: () => Promise<void>,
+): Promise<void> {
   db.exec('begin immediate');
   try {
     await work();
     db.exec('commit');
   } catch (error) {
     if (db.inTransaction) db.exec('rollback');
+    // The file is as before, and whoever tries again and again would fill the disk with copies of it.
+    if (backup !== undefined) rmSync(backup, { force: true });
     throw error;
   }
 }
@@ -81,14 +87,14 @@ function executed(db: Database.Database): ReadonlySet<string> {
 }
 
 /** A whole copy beside the file, `.backup-1` and so on. An older backup is never written over. */
-function backUp(db: Database.Database, path: string): void {
+function backUp(db: Database.Database, path: string): string {
   for (let number = 1; number <= MAX_BACKUPS; number++) {
     const target = `${path}.backup-${number}`;
     if (!createEmpty(target)) continue;
     db.prepare('vacuum into ?').run(target);
     // The copy had a journal: should that come back after a power cut, it would undo the copy.
     syncFolder(dirname(target));
-    return;
+    return target;
   }
   throw new LogUnavailable(`there are ${MAX_BACKUPS} backups beside ${path}: move some away, then start again`);
 }

@@ -93,8 +93,12 @@ export class SqliteReader implements LogReader, RowSource {
     return segment !== undefined && segment.last >= position ? segment : undefined;
   }
 
+  endOf(until: number): number {
+    return this.#pointBefore(until + 1).position;
+  }
+
   *rows(until?: number): Generator<LogRow, void, void> {
-    const end = until === undefined ? this.head : this.#pointBefore(until + 1).position;
+    const end = until === undefined ? this.head : this.endOf(until);
     for (const run of this.runs(START, end)) for (const row of run) yield this.#logRow(row);
   }
 

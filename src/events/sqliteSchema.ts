@@ -8,9 +8,12 @@ import type { Segment, StoredPart } from './sqliteSegments.ts';
 
 /** `Dcpo`: tells our file from any other SQLite file. */
 export const APPLICATION_ID = 0x4463706f;
-/** Major versions of the file format (`user_version`); a binary refuses a greater one. A log is compacted in the second one only. */
+/**
+ * Major versions of the file format (`user_version`); a binary refuses a greater one. A log is compacted in the greater one only. (2 was
+ * that of packs in another form, which no release wrote.)
+ */
 export const FORMAT = 1;
-export const COMPACTED_FORMAT = 2;
+export const COMPACTED_FORMAT = 3;
 
 /** What a file has to have seen, in this order; see sqliteMigrations.ts. */
 export const migrationNames = [

@@ -97,5 +97,6 @@ export const openPart = ({ first, body }: Part): readonly RawEvent[] => openBody
 
 function hashSegment({ first, last, before, link }: Omit<Segment, 'hash'>, parts: readonly Part[]): string {
   const bodies = parts.map((part) => `${part.first} ${hash('sha256', part.body, 'hex')}`);
-  return hash('sha256', `segment ${first} ${last} ${before} ${link} ${bodies.join(' ')}`, 'hex');
+  // Of another form, as a version before wrote it, no hash holds: its rows are read.
+  return hash('sha256', `columns ${first} ${last} ${before} ${link} ${bodies.join(' ')}`, 'hex');
 }

@@ -1,6 +1,7 @@
 /** What stands beside a route's reason: since when its account is the active one, and what failed before it is tried again. */
 import { isUnknown, type RecordedEvent } from '../events/index.ts';
 import { accountLabel } from './accountNames.ts';
+import { isForServer } from './remedy.ts';
 import type { RouteRecord, State } from './state.ts';
 import type { RouteStatus } from './status.ts';
 
@@ -21,7 +22,7 @@ export function whose(state: State, { account }: RouteRecord): string {
 }
 
 export function asidesOf(state: State, route: RouteRecord, status: RouteStatus, read: Read): readonly Aside[] {
-  return [switched(state, route, status), failed(route, status, read), contradicted(state, route)].filter(
+  return [switched(state, route, status), failed(route, status, read), contradicted(state, route, status)].filter(
     (aside) => aside !== null,
   );
 }
@@ -42,9 +43,9 @@ function failed(route: RouteRecord, { state: stands }: RouteStatus, read: Read):
 }
 
 /** What is believed of it is not what the server says by now: an older revision, or another answer at the same one. */
-function contradicted({ accounts }: State, { account }: RouteRecord): Aside | null {
-  const record = account === null ? undefined : accounts.get(account);
-  if (record?.machine.value !== 'dissenting') return null;
+function contradicted({ accounts }: State, route: RouteRecord, status: RouteStatus): Aside | null {
+  const record = accounts.get(route.account ?? '');
+  if (record?.machine.value !== 'dissenting' || !isForServer(route, status)) return null;
   return { position: record.since, words: 'The server has contradicted itself since' };
 }
 

@@ -21,7 +21,7 @@ const words: Readonly<Record<Reason, Words>> = {
   },
   disabled: { means: 'it is switched off on this device', wouldChange: 'enable the connector' },
   dropped: {
-    means: 'it was disconnected here, and no read of the server has come after that',
+    means: 'it was disconnected here, and no read has come yet that can know of it',
     wouldChange: 'a snapshot begun after the answer; then connect it again',
   },
   unknown: {

@@ -53,7 +53,7 @@ const remedies: Readonly<Partial<Record<Reason, Remedy>>> = {
 /** A phrase that completes "what would change it is …". Names no account. */
 export function wouldChange(state: State, route: RouteRecord, status: RouteStatus): string {
   const account = route.account === null ? undefined : state.accounts.get(route.account);
-  return [remedyOf(route, status, account), ...endOfDissent(account)].join('; or ');
+  return [remedyOf(route, status, account), ...(isForServer(route, status) ? endOfDissent(account) : [])].join('; or ');
 }
 
 function remedyOf(route: RouteRecord, status: RouteStatus, account: AccountRecord | undefined): string {
@@ -61,6 +61,21 @@ function remedyOf(route: RouteRecord, status: RouteStatus, account: AccountRecor
   if (status.reason === null) return 'the outcome of opening it';
   return remedies[status.reason]?.(route.machine.context, account) ?? reasonWords(status.reason).wouldChange;
 }
+
+const FOR_SERVER: ReadonlySet<Reason | null> = new Set<Reason | null>([
+  null,
+  'dropped',
+  'unknown',
+  'unreadable',
+  'reauth-required',
+  'disconnected',
+  'regressed',
+  'rejected',
+]);
+
+/** Whether another word of the server about the connector would change how the route stands. */
+export const isForServer = ({ machine: { context } }: RouteRecord, { reason }: RouteStatus): boolean =>
+  context.device !== null && needsAuthorization(context.device) && FOR_SERVER.has(reason);
 
 /** While the server contradicts itself, whatever it says of a route may be believed soon. */
 function endOfDissent(account: AccountRecord | undefined): string[] {

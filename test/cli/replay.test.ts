@@ -92,7 +92,10 @@ test('of a log that breaks everything before is told, to the last event, and tak
   const path = pathsOf({}, state).log;
   mkdirSync(state, { recursive: true });
   const log = await openSqliteLog(path);
-  for (const { id, at, cause, type, data } of longer().read()) log.append([{ id, at, cause, type, data } as NewEvent]);
+  const facts = [...longer().read()].map(
+    ({ id, at, cause, type, data }) => ({ id, at, cause, type, data }) as NewEvent,
+  );
+  for (const batch of [facts.slice(0, 1), facts.slice(1, 3), facts.slice(3)]) log.append(batch);
   log.close();
   const db = new Database(path);
   db.exec('update events set at = at + 1 where position = 4');
@@ -102,6 +105,8 @@ test('of a log that breaks everything before is told, to the last event, and tak
   expect([whole.code, existsSync(file('broken'))]).toEqual([EXIT.problems, false]);
   const { code, stdout } = await run(['log', 'export', file('broken'), '--until', '3', '--state', state, '--json']);
   expect([code, documentOf('log-export', stdout)]).toMatchObject([EXIT.ok, { head: 3 }]);
+  const less = await run(['log', 'export', file('less'), '--until', '2', '--state', state, '--json']);
+  expect([less.code, documentOf('log-export', less.stdout)]).toMatchObject([EXIT.ok, { head: 1 }]);
   const cut = readFileSync(file('broken'), 'utf8').replace('"at":1001', '"at":1002');
   writeFileSync(file('broken'), cut);
   expect((await run(['log', 'verify', file('broken')])).stdout).toMatch(/position 2/);

@@ -1,7 +1,7 @@
 /** A compacted log is smaller, and says every word of the one before. */
 import Database from 'better-sqlite3';
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import {
@@ -138,7 +138,7 @@ it('opens again with its end checked, which lies in a pack; an older version ref
   log.compact(foldOf);
   log.close();
   const next = await opened(log.path);
-  expect([next.head, next.settings().format, next.verify().broken]).toEqual([1_800, 2, null]);
+  expect([next.head, next.settings().format, next.verify().broken]).toEqual([1_800, 3, null]);
 });
 
 it('a migration leaves a compacted log its format', async () => {
@@ -148,7 +148,7 @@ it('a migration leaves a compacted log its format', async () => {
   log.close();
   const db = openDatabase(log.path, 'owner');
   await migrate(db, log.path, { ...migrations, '9998-nothing': { up: () => Promise.resolve() } });
-  expect(db.pragma('user_version', { simple: true })).toBe(2);
+  expect(db.pragma('user_version', { simple: true })).toBe(3);
   db.close();
 });
 
@@ -206,6 +206,29 @@ it.each(['delete from segments where first = 1', 'update segments set last = 2 w
   },
 );
 
+it('a redaction leaves the segments beside it alone, those that hold and those that do not', async () => {
+  const log = await opened();
+  for (let batch = 0; batch < 3; batch++) log.append(eventsOf(600));
+  log.append(eventsOf(5));
+  while (log.rest());
+  for (const position of [700, 1_803]) log.redact(position);
+  expect([log.verify().broken, [...log.read()].filter(isUnknown).length]).toEqual([null, 2]);
+  log.compact(foldOf);
+  change(log.path, 'update segmentParts set packed = zeroblob(9) where segment = 1201');
+  log.redact(1_804);
+  const left = new Database(log.path).prepare('select count(*) from segmentParts where segment = 1201').pluck().get();
+  // It is evidence, and nobody can make it anew.
+  expect(left).toBeGreaterThan(0);
+});
+
+it('a rest that sealed the last segment says that there is no more', async () => {
+  const log = await opened();
+  for (let batch = 0; batch < 6; batch++) log.append(eventsOf(600));
+  expect([log.rest(), log.rest(), log.rest()]).toEqual([true, false, false]);
+  for (let batch = 0; batch < 5; batch++) log.append(eventsOf(600));
+  expect(log.rest()).toBe(false);
+});
+
 it.each(['update segments set before = link where first = 1', 'update events set at = 7 where position = 300'])(
   'what is redacted goes although something else is damaged: %s',
   async (damage) => {
@@ -221,7 +244,7 @@ it('packs all segments there are, however many one rest would seal, and leaves i
   const log = await opened();
   expect([log.compact(foldOf).segments, log.settings().format]).toEqual([0, 1]);
   for (let batch = 0; batch < 7; batch++) log.append(eventsOf(600));
-  expect([log.compact(foldOf).segments, log.settings().format]).toEqual([7, 2]);
+  expect([log.compact(foldOf).segments, log.settings().format]).toEqual([7, 3]);
 });
 
 it('what unpacks to more than a part can be is damage, and does not fill the memory', () => {
@@ -374,7 +397,10 @@ it('segments in the form of before are dropped and made anew, and a pack in that
   owner.compact(foldOf);
   owner.close();
   change(log.path, older);
+  const there = readdirSync(dirname(log.path));
   await expect(openSqliteLog(log.path)).rejects.toThrow(
     /compacted before that was released.*the version that wrote it/,
   );
+  // Whoever tries again and again must not fill the disk with copies.
+  expect(readdirSync(dirname(log.path))).toEqual(there);
 });

@@ -87,13 +87,20 @@ it('only an older file of its kind, or an empty one, is replaced: a slip of the 
   const at = (name: string): string => join(into, name);
   (await openSqliteLog(at('log.sqlite'))).close();
   writeFileSync(at('notes.md'), 'notes');
+  writeFileSync(at('package.json'), '{"name":"dacapo"}');
+  writeFileSync(at('new.partial'), 'a document');
   writeFileSync(at('empty'), '');
   mkdirSync(at('taken'));
   symlinkSync(fileOf(linesOf()).path, at('link'));
   const there = readdirSync(into).sort();
   const before = readFileSync(at('log.sqlite'));
-  for (const name of ['log.sqlite', 'notes.md', 'taken', 'link'])
+  for (const name of ['log.sqlite', 'notes.md', 'package.json', 'taken', 'link', 'new'])
     expect(() => writeLines(at(name), linesOf()), name).toThrow(FileInTheWay);
+  for (const lines of [['a'], ['a']]) writeLines(at('empty'), lines);
+  expect(() => writeLines(at('empty'), [])).toThrow(FileInTheWay);
+  writeFileSync(at('empty'), '');
+  // One that was killed left this.
+  writeFileSync(at('empty.partial'), `${String(linesOf()[0])}\n{"half`);
   writeLines(at('empty'), linesOf());
   expect([readdirSync(into).sort(), readFileSync(at('log.sqlite'))]).toEqual([there, before]);
 });
@@ -108,8 +115,10 @@ it('a part of a log ends with a whole batch, and what comes after it need not ho
   const db = new Database(log.path);
   db.exec('update events set at = at + 1 where position = 8');
   db.close();
-  const heads = [0, 5, 6, 7].map((until) => fileOf(exportLines(log, { ...options, until })).verify());
-  expect(heads.map(({ head, broken }) => [head, broken])).toEqual([0, 3, 6, 6].map((head) => [head, null]));
+  const files = [0, 5, 6, 7].map((until) => fileOf(exportLines(log, { ...options, until })));
+  expect(files.map((file) => [file.header.head, file.verify().head, file.verify().broken])).toEqual(
+    [0, 3, 6, 6].map((head) => [head, head, null]),
+  );
   expect(() => [...exportLines(log, { ...options, until: 9 })]).toThrow(/position 7/);
   expect([...exportLines(twin, { ...options, until: 5 })]).toEqual([...exportLines(log, { ...options, until: 5 })]);
   log.close();

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { headerOf, hashPayload, linkOf } from '../../src/events/chain.ts';
+import { GENESIS, headerOf, hashPayload, linkOf } from '../../src/events/chain.ts';
 import {
   BrokenChain,
   isUnknown,
@@ -27,6 +27,8 @@ import { logError } from '../../src/events/logError.ts';
 import { openDatabase, prepareAll } from '../../src/events/sqliteConnection.ts';
 import { sqlTexts } from '../../src/events/sqlTexts.gen.ts';
 import { migrate } from '../../src/events/sqliteMigrate.ts';
+import type { StoredRow } from '../../src/events/sqliteSchema.ts';
+import { verifiedRows } from '../../src/events/verifiedRows.ts';
 import { migrations } from '../../src/events/sqliteMigrations.ts';
 import { assertSqliteVersion, sharedFileSystem } from '../../src/events/storeFile.ts';
 import { forge } from './forge.ts';
@@ -269,9 +271,9 @@ it('an index that has an id otherwise is found by verify', async () => {
 
 it('a file of a newer format is refused and not touched', async () => {
   const path = await written();
-  change(path, 'pragma user_version = 3');
+  change(path, 'pragma user_version = 4');
   const before = readFileSync(path);
-  await expect(openSqliteLog(path)).rejects.toThrow(/newer version \(format 3, known up to 2\): upgrade/);
+  await expect(openSqliteLog(path)).rejects.toThrow(/newer version \(format 4, known up to 3\): upgrade/);
   expect(readFileSync(path).equals(before)).toBe(true);
 });
 
@@ -489,6 +491,35 @@ it('redacting beside a reader says that the bytes are still there, and the next 
   expect(isThere()).toBe(false);
 });
 
+it('of a log that breaks all that lies before is read, however near', async () => {
+  const log = await opened();
+  for (let batch = 0; batch < 240; batch++) log.append(eventsOf(1));
+  change(log.path, 'update events set at = at + 1 where position = 200');
+  const read: number[] = [];
+  expect(() => {
+    for (const { position } of log.read()) read.push(position);
+  }).toThrow(/position 200/);
+  expect([read.length, log.verify()]).toEqual([199, expect.objectContaining({ events: 199, head: 199 })]);
+});
+
+it('of a log with a page that is lost the rows before it are read', async () => {
+  const log = await opened();
+  for (let batch = 0; batch < 120; batch++) log.append(eventsOf(1));
+  const stored = prepareAll(openDatabase(log.path, 'reader')).eventsFrom.all(1, 120);
+  const page = (from: number, limit: number): readonly StoredRow[] => {
+    if (from + limit > 100) throw new LogUnreadable('a page is lost');
+    return stored.slice(from - 1, from - 1 + limit);
+  };
+  const words = new Database(log.path).prepare<[number], string>('select text from words where number = ?').pluck();
+  const word = (number: number): string => words.get(number)!;
+  const told: number[] = [];
+  expect(() => {
+    for (const run of verifiedRows({ page, word, salt: log.salt }, { position: 0, link: GENESIS }, 120))
+      told.push(...run.map(([position]) => position));
+  }).toThrow('a page is lost');
+  expect(told).toHaveLength(99);
+});
+
 it('what is appended behind a segment goes on from its link', async () => {
   const log = await sealed();
   log.append(eventsOf(2));
@@ -537,7 +568,9 @@ it('a migration runs after a backup; one that fails leaves the file as it was', 
   expect(await migrate(db, path, { ...migrations, '9998-more': adding })).toEqual(['9998-more']);
   expect(await migrate(db, path, migrations)).toEqual([]);
   db.close();
-  expect([1, 2].map((number) => statSync(`${path}.backup-${number}`).mode & 0o777)).toEqual([0o600, 0o600]);
+  // The one that failed changed nothing, and left no copy.
+  expect(readdirSync(dirname(path)).filter((name) => name.includes('backup'))).toEqual(['log.db.backup-1']);
+  expect(statSync(`${path}.backup-1`).mode & 0o777).toBe(0o600);
   expect((await opened(`${path}.backup-1`)).head).toBe(4);
 });
 

@@ -59,6 +59,9 @@ describe('why', () => {
       /^docs is published\. .*\. The server has contradicted itself since event 6 .*: the snapshot at revision 4 said that docs is disconnected/,
     );
     expect(behind.why('docs').wouldChange).toContain('; or what the server says at a newer revision');
+    // Where nothing that the server says would change it.
+    const off = behind.installed('docs', { enabled: false }).why('docs');
+    expect([off.text, off.wouldChange]).toEqual([expect.not.stringContaining('contradicted'), 'enable the connector']);
   });
 
   test('says when a failed route is tried again, and how long the account has not been read', () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { exportLines, openLogFile, openSqliteLogReadOnly, writeLines } from '../../events/index.ts';
+import { exportLines, openSqliteLogReadOnly, writeLines } from '../../events/index.ts';
 import { EXIT } from '../exit.ts';
 import { positionOf, refuseNoFile } from '../logFile.ts';
 import { pathsOf } from '../paths.ts';
@@ -17,8 +17,7 @@ export const run: Run<Options, [string]> = async ({ options, output }, file) => 
   try {
     const until = positionOf(reader, options.until, output);
     writeLines(file, exportLines(reader, { package: version, until, ...redaction }));
-    // Where whole batches end is known once they are written.
-    const head = until === undefined ? reader.head : openLogFile(file).head;
+    const head = until === undefined ? reader.head : reader.endOf(until);
     output.result(
       { file, head, redacted: options.redact === true },
       () => `${file}: events up to position ${String(head)}.`,
