@@ -10,7 +10,8 @@ import { openSqliteLog, systemEdge, uint64, type Fact } from '../src/events/inde
 import { openReconciler } from '../src/reconcile/index.ts';
 import { median, round, ROUNDS, type Cost } from './measure.ts';
 
-const CALLS = Number(process.env['BENCH_CALLS'] ?? 500);
+/** So many that a round is not mostly the compiling of what it runs: with a third of them the engine costs half as much again. */
+const CALLS = Number(process.env['BENCH_CALLS'] ?? 1_500);
 const { BENCH_EMMETT: emmett } = process.env;
 
 const hint = (revision: number): Fact => ({
