@@ -34,7 +34,7 @@ export const logMutants: readonly Required<TestedMutant>[] = [
   mutant('L12', 'sqliteConnection', 'newer-format-is-opened', 'if (format <= COMPACTED_FORMAT) return;', 'if (format > 0) return;', log), // prettier-ignore
   mutant('L12', 'sqliteConnection', 'journal-of-another-is-rolled-back', 'if (application !== 0 || size > PAGE_BYTES) throw foreign(path);', '', log), // prettier-ignore
   mutant('L12', 'sqliteMigrate', 'format-waits-in-the-wal', "  db.pragma('wal_checkpoint(TRUNCATE)');\n", '', log),
-  mutant('L12', 'lines', 'export-replaces-whatever-is-there', 'if (!isReplaceable(there, first)) throw', 'if (there === first.value) throw', logFile), // prettier-ignore
+  mutant('L12', 'lines', 'export-replaces-whatever-is-there', 'if (!isReplaceable(there, first, there === partial)) throw', 'if (there === first.value) throw', logFile), // prettier-ignore
   mutant(
     'L12',
     'lines',

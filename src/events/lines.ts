@@ -78,7 +78,7 @@ export class FileInTheWay extends Error {
 }
 
 /**
- * Writes lines to a file that others may not read. It appears whole or not at all. One that is there is replaced when it is empty or
+ * Writes lines to a file that others may not read. It appears whole or not at all. One that is there is replaced when it
  * begins with the same characters. *Errors*: {@link FileInTheWay} for anything else, which nobody wants to lose by a slip of the pen.
  */
 export function writeLines(path: string, lines: Iterable<string>): void {
@@ -86,7 +86,8 @@ export function writeLines(path: string, lines: Iterable<string>): void {
   const source = lines[Symbol.iterator]();
   const first = source.next();
   // Before all the others are asked for: a long log takes a while. What a killed one left half is replaced likewise.
-  for (const there of [path, partial]) if (!isReplaceable(there, first)) throw new FileInTheWay(there);
+  for (const there of [path, partial])
+    if (!isReplaceable(there, first, there === partial)) throw new FileInTheWay(there);
   rmSync(partial, { force: true });
   const file = openSync(partial, 'wx', 0o600);
   try {
@@ -103,11 +104,13 @@ function* rest(source: Iterator<string>, first: IteratorResult<string>): Generat
 }
 
 /** Links and devices are not: it would be them that go, and not what they stand for. */
-function isReplaceable(path: string, first: IteratorResult<string>): boolean {
+function isReplaceable(path: string, first: IteratorResult<string>, mayBeCut: boolean): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return true;
   const begin = first.done === true ? '' : `${first.value}\n`.slice(0, KIND_CHARACTERS);
-  return found.isFile() && (found.size === 0 || beginOf(path) === begin);
+  if (!found.isFile()) return false;
+  // An empty one is none of ours, unless it was cut off: a lock is empty.
+  return mayBeCut ? begin.startsWith(beginOf(path)) : begin === beginOf(path);
 }
 
 function beginOf(path: string): string {

@@ -82,27 +82,28 @@ it('an export that fails leaves the file that was there, and nothing beside it',
   expect(readdirSync(dirname(path))).toEqual(['log.jsonl']);
 });
 
-it('only an older file of its kind, or an empty one, is replaced: a slip of the pen must not cost a log or a document', async () => {
+it('only an older file of its kind is replaced: a slip of the pen must not cost a log or a document', async () => {
   const into = folder();
   const at = (name: string): string => join(into, name);
   (await openSqliteLog(at('log.sqlite'))).close();
   writeFileSync(at('notes.md'), 'notes');
   writeFileSync(at('package.json'), '{"name":"dacapo"}');
   writeFileSync(at('new.partial'), 'a document');
-  writeFileSync(at('empty'), '');
+  writeFileSync(at('lock'), '');
   mkdirSync(at('taken'));
   symlinkSync(fileOf(linesOf()).path, at('link'));
   const there = readdirSync(into).sort();
   const before = readFileSync(at('log.sqlite'));
-  for (const name of ['log.sqlite', 'notes.md', 'package.json', 'taken', 'link', 'new'])
+  for (const name of ['log.sqlite', 'notes.md', 'package.json', 'taken', 'link', 'new', 'lock'])
     expect(() => writeLines(at(name), linesOf()), name).toThrow(FileInTheWay);
-  for (const lines of [['a'], ['a']]) writeLines(at('empty'), lines);
-  expect(() => writeLines(at('empty'), [])).toThrow(FileInTheWay);
-  writeFileSync(at('empty'), '');
-  // One that was killed left this.
-  writeFileSync(at('empty.partial'), `${String(linesOf()[0])}\n{"half`);
-  writeLines(at('empty'), linesOf());
   expect([readdirSync(into).sort(), readFileSync(at('log.sqlite'))]).toEqual([there, before]);
+  for (const lines of [['a'], ['a']]) writeLines(at('short'), lines);
+  expect(() => writeLines(at('short'), [])).toThrow(FileInTheWay);
+  // Those that were killed left these.
+  for (const left of ['', `${String(linesOf()[0])}\n{"half`]) {
+    writeFileSync(at('export.partial'), left);
+    writeLines(at('export'), linesOf());
+  }
 });
 
 it('a part of a log ends with a whole batch, and what comes after it need not hold', async () => {
